@@ -11,10 +11,8 @@ from rpms.foreign.shown import one_line
 from rpms.logic.errors import InputError
 
 _PACKAGE = Path(rpms.__file__).parent
-_FOLDER = next(
-    (each for each in (_PACKAGE / "manual", _PACKAGE.parents[1]) if (each / "docs").is_dir()), None
-)
-"""README.md, docs/ and the READMEs of examples/: in an installed package, or in a clone."""
+_IN_PACKAGE = _PACKAGE / "manual"
+_IN_CLONE = _PACKAGE.parents[1]
 _HEADING = re.compile(r"^#+ ")
 _TASK = re.compile(r"^\| (?!I want)(.+?) \| (.*\]\((?:docs|examples)/.*) \|$", re.MULTILINE)
 """A line of README's table of contents: a task, and the pages for it."""
@@ -32,15 +30,12 @@ def search_docs(words: list[str] | None = None) -> None:
     """List the sections of the documentation that have all the words; without words, the pages
     by task.
     """
-    if _FOLDER is None:
-        raise InputError(
-            "the documentation is not installed here; a clone of the project has it in docs/"
-        )
+    folder = _documentation()
     if not words:
-        _list_pages(_FOLDER)
+        _list_pages(folder)
         return
     patterns = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in words]
-    found = [section for section in _all_sections(_FOLDER) if section.has_all(patterns)]
+    found = [section for section in _all_sections(folder) if section.has_all(patterns)]
     if not found:
         raise InputError(
             f"no section of the docs has {' and '.join(words)}: try fewer words; `rpms docs` lists"
@@ -53,6 +48,16 @@ def search_docs(words: list[str] | None = None) -> None:
             say(f"    {one_line(line.strip(), 180)}")
     if len(found) > _SHOWN:
         say(f"… and {len(found) - _SHOWN} more sections: add a word")
+
+
+def _documentation() -> Path:
+    """The folder with README.md, docs/ and the READMEs of examples/."""
+    for folder in (_IN_PACKAGE, _IN_CLONE):
+        if (folder / "docs").is_dir():
+            return folder
+    raise InputError(
+        "the documentation is not installed here; a clone of the project has it in docs/"
+    )
 
 
 def _list_pages(folder: Path) -> None:

@@ -38,12 +38,8 @@ def list_models(context: typer.Context) -> None:
     states = {provider.form: available(provider) for provider in PROVIDERS.values()}
     rows = [(form, ready_cell(ready=ready), why) for form, (ready, why) in states.items()]
     make_console().print(grid(("--model", "ready", "because"), rows, words=3))
-    say(
-        *(
-            f"replay/{name} ships with this package: {record.line}"
-            for name, record in shipped_records().items()
-        )
-    )
+    for name, record in shipped_records().items():
+        say(f"replay/{name} ships with this package: {record.line}")
 
 
 def ready_cell(*, ready: bool) -> TableCell:

@@ -100,10 +100,8 @@ def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = N
     found = leaderboards.leaderboards(inputs)
     say(*(table.render(each, form) for each in found))
     if out is not None:
-        page = pages.write_single(
-            out, "leaderboard.html", {"title": "Leaderboard", "tables": found}
-        ).page
-        say(f"open {page}")
+        shown = {"title": "Leaderboard", "tables": found}
+        say(f"open {pages.write_single(out, 'leaderboard.html', shown).page}")
 
 
 def table(
@@ -129,7 +127,8 @@ def table(
         return
     printed: set[str] = set()
     for each in made:
-        say(table.render(table.without_notes(each, printed) if form == "terminal" else each, form))
+        shown = table.without_notes(each, printed) if form == "terminal" else each
+        say(table.render(shown, form))
 
 
 def export_runs(
@@ -169,7 +168,8 @@ def _file_of_task(run: RunFolder, task: str | None) -> Path:
     """The file of the episode at a task; of the first that was played where none is named."""
     tasks = run.protocol.tasks
     if task is None:
-        chosen = next((each for each in tasks if is_there(run.file(each))), tasks[0])
+        played = (each for each in tasks if is_there(run.file(each)))
+        chosen = next(played, tasks[0])
     else:
         place = place_of(tasks, task)
         if place is None:

@@ -45,10 +45,9 @@ def stop_at_mistakes(mistakes: Sequence[FileError]) -> None:
     """
     complain(*(f"rpms: {mistake}" for mistake in mistakes[:MOST_MISTAKES]))
     if len(mistakes) > 1:
-        rest = max(len(mistakes) - MOST_MISTAKES, 0)
-        complain(
-            f"rpms: {len(mistakes)} mistakes" + (f", {rest} of them not shown" if rest else "")
-        )
+        rest = len(mistakes) - MOST_MISTAKES
+        not_shown = f", {rest} of them not shown" if rest > 0 else ""
+        complain(f"rpms: {len(mistakes)} mistakes{not_shown}")
     if mistakes:
         raise SystemExit(2)
 
@@ -57,7 +56,8 @@ def explain(error: Any) -> int:
     """Tell in one line what is wrong with a command line, and where help is; the exit code."""
     context = error.ctx
     if context is not None and type(error).__name__ == "NoArgsIsHelpError":
-        if help_text := error.format_message().strip():  # else typer has printed it
+        help_text = error.format_message().strip()
+        if help_text:  # else typer has printed it
             say(help_text)
     else:
         advice = f"; `{context.command_path} --help` tells more" if context is not None else ""

@@ -129,12 +129,11 @@ def show_prompts(world: str, preset: str = "paper") -> None:
     if preset not in ("paper", "strict"):
         raise InputError(f"--preset: {nearest(preset, ('paper', 'strict'))}")
     wording = find_world(world).wording
-    shown = (
-        wording.terse()
-        if preset == "paper"
-        else replace(wording, example=wording.choosing or wording.example)
-    )
-    say(prompts_text(shown).rstrip("\n"))
+    if preset == "paper":
+        wording = wording.terse()
+    elif wording.choosing:
+        wording = replace(wording, example=wording.choosing)
+    say(prompts_text(wording).rstrip("\n"))
 
 
 @envs.command("list")

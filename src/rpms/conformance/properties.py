@@ -19,7 +19,7 @@ from rpms.conformance.walk import (
     view,
 )
 from rpms.logic.achievers import achievers_of
-from rpms.logic.actions import role_of
+from rpms.logic.actions import ActionSchema, role_of
 from rpms.logic.belief import Belief, Situation, StateSignature
 from rpms.logic.errors import InputError
 from rpms.logic.facts import Atom, Truth
@@ -157,8 +157,8 @@ def _lists_by_chance(subject: Subject, walk: Walk, number: int) -> bool:
         return list(game.admissible()) != list(game.admissible())
 
 
-# Combinations of names that a predicate is asked about in one moment: enough for a small house
 _QUESTIONS = 300
+"""Combinations of names that a predicate is asked about in one moment: enough for a small house."""
 
 
 def goals(subject: Subject) -> str:
@@ -322,16 +322,21 @@ def manual(subject: Subject) -> str:
     rules = manual.active("", "")
     for schema in manual.actions:
         for syntax in schema.syntax:
-            found = rules.instance(syntax.replace("<", "").replace(">", " 1"))
-            read_as = found.schema if found is not None else None
-            name = read_as.name if read_as is not None else "nothing"
-            require(read_as is schema, f"`{syntax}` of {schema.name} is read as {name}")
+            _require_read_as_itself(rules, schema, syntax)
     checkable = sum(bool(schema.preconditions) for schema in manual.actions)
     note = "" if checkable else "; none has preconditions, so nothing can be checked against it"
     return (
         f"{len(manual.rules)} rules, {len(manual.actions)} actions, {checkable} with"
         f" preconditions{note}"
     )
+
+
+def _require_read_as_itself(rules: ActiveRules, schema: ActionSchema, syntax: str) -> None:
+    """Fail if a command that is written by a syntax is read as another action."""
+    found = rules.instance(syntax.replace("<", "").replace(">", " 1"))
+    name = "nothing" if found is None else found.schema.name
+    is_itself = found is not None and found.schema is schema
+    require(is_itself, f"`{syntax}` of {schema.name} is read as {name}")
 
 
 def _require_sound_exclusion(manual: RuleManual, name: str, exclusive: str) -> None:
@@ -430,10 +435,11 @@ def plans(subject: Subject) -> str:
             refusal = review(option.command, rules, situation)
             require(refusal is None, f"{option.command!r} is planned, and known to fail: {refusal}")
         options += len(plan.options)
-    missing = "; ".join(
-        f"<{role}> of {', '.join(names)}" for role, names in _nameless_roles(subject).items()
-    )
-    note = f"; never named on these walks, so no plan can use them: {missing}" if missing else ""
+    nameless = _nameless_roles(subject)
+    note = ""
+    if nameless:
+        missing = [f"<{role}> of {', '.join(names)}" for role, names in nameless.items()]
+        note = f"; never named on these walks, so no plan can use them: {'; '.join(missing)}"
     if not options:
         cause = "the manual has no goals, or says of no action what it does or reveals"
         raise Skipped(f"no plan begins anywhere: {cause}{note}")
@@ -616,9 +622,7 @@ def _contradicts(surprise: Surprise) -> bool:
     return surprise.kind not in (SurpriseKind.STRANDED, SurpriseKind.CIRCLE)
 
 
-PROPERTIES: tuple[
-    Callable[[Subject], str], ...
-] = (  # In the order of trial, by name; the docstring is the claim
+PROPERTIES: tuple[Callable[[Subject], str], ...] = (
     members,
     tasks,
     manual,
@@ -638,3 +642,5 @@ PROPERTIES: tuple[
     plans,
     doubt,
 )
+"""The checks, in the order of trial. A function's name is the property's, its docstring the
+claim."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import cycle, islice
 from random import Random
 from typing import Any, TypeVar
 
@@ -45,7 +46,7 @@ def require(holds: bool, otherwise: str) -> None:
         raise Failed(otherwise)
 
 
-NONSENSE = (  # Texts that no world prints, and names that none has
+NONSENSE = (
     "",
     " \n ",
     "xyzzy 17",
@@ -55,6 +56,7 @@ NONSENSE = (  # Texts that no world prints, and names that none has
     "naïve ☃ \u202e \x00 ½",
     "a " * 400,
 )
+"""Texts that no world prints, and names that none has."""
 
 REPLAYS = 3
 """Doubtful commands that are tried in the game itself, which costs a game or two each."""
@@ -75,7 +77,8 @@ class WalkStep:
     admissible: tuple[str, ...]
     belief: Belief
     contradictions: tuple[str, ...]
-    shown: tuple[Any, ...]  # The belief as it was seen then
+    shown: tuple[Any, ...]
+    """The belief as it was seen then."""
 
 
 @dataclass(frozen=True)
@@ -146,13 +149,14 @@ class Subject:
 
     @cached_property
     def _walked(self) -> tuple[Walk, ...] | Broken:
+        walks: list[Walk] = []
         try:
-            return tuple(
-                self._ask("games", self._walk, task, place % 3 < 2)
-                for place, task in enumerate(self.tasks)
-            )
+            for place, task in enumerate(self.tasks):
+                guided = place % 3 < 2
+                walks.append(self._ask("games", self._walk, task, guided))
         except Broken as broken:
             return broken
+        return tuple(walks)
 
     @property
     def walks(self) -> tuple[Walk, ...]:
@@ -173,10 +177,10 @@ class Subject:
 
     def lead(self, game: Game, walk: Walk, number: int) -> list[Outcome]:
         """Play a game up to a moment of a walk, and return all that it said."""
-        return [
-            game.reset(),
-            *(game.step(each.action or "") for each in walk.moments[1 : number + 1]),
-        ]
+        said = [game.reset()]
+        for moment in walk.moments[1 : number + 1]:
+            said.append(game.step(moment.action or ""))
+        return said
 
     def answer(self, walk: Walk, number: int, command: str) -> Outcome:
         """The game's answer to a command at a moment of a walk: lists of commands can be wrong."""
@@ -185,42 +189,45 @@ class Subject:
             return game.step(command)
 
     def _walk(self, task: Task, guided: bool) -> Walk:
-        world = self.world
-        ask = self._ask
         with self.opened(task) as game:
             outcome = game.reset()
             action: str | None = None
-            goal = ask("goals", world.goal, outcome.observation)
-            belief = ask("belief", world.start, goal)
-            moments = list[WalkStep]()
+            goal = self._ask("goals", self.world.goal, outcome.observation)
+            belief = self._ask("belief", self.world.start, goal)
+            moments: list[WalkStep] = []
             while True:
                 prior = belief
-                belief = ask("belief", world.update, belief, action, outcome.observation)
-                shown = ask("belief", view, belief)
-                moment = WalkStep(action, outcome, tuple(game.admissible()), belief, (), shown)
-                ask(
-                    "facts",
-                    lambda at=moment: [truth_of(at.belief, atom) for atom in self.atoms(at)],
-                )
-                moments.append(
-                    replace(moment, contradictions=ask("drift", world.contradictions, belief, game))
-                )
+                belief = self._ask("belief", self.world.update, prior, action, outcome.observation)
+                moment = self._moment(game, action, outcome, belief)
+                moments.append(moment)
                 if outcome.done or len(moments) > self.steps:
                     return Walk(task, goal, tuple(moments))
                 planned = ""
                 if guided and self._rng.random() < _PLANNED:
-                    planned = self._planned(goal, prior, moments[-1])
-                action = planned or ask("manual", self._choose, goal, moments[-1])
+                    planned = self._planned(goal, prior, moment)
+                action = planned or self._ask("manual", self._choose, goal, moment)
                 outcome = game.step(action)
+
+    def _moment(self, game: Game, action: str | None, outcome: Outcome, belief: Belief) -> WalkStep:
+        """A moment of a walk, with everything that is asked of the belief then."""
+        shown = self._ask("belief", view, belief)
+        moment = WalkStep(action, outcome, tuple(game.admissible()), belief, (), shown)
+        self._ask("facts", self._ask_facts, moment)
+        contradictions = self._ask("drift", self.world.contradictions, belief, game)
+        return replace(moment, contradictions=contradictions)
+
+    def _ask_facts(self, moment: WalkStep) -> None:
+        for atom in self.atoms(moment):
+            truth_of(moment.belief, atom)
 
     def _planned(self, goal: Goal, prior: Belief, moment: WalkStep) -> str:
         """The planner's choice; nothing if it has none, which its own property judges."""
         try:
-            return follow_plan(
-                decide(self.mind, goal, prior, moment.action, moment.outcome.observation, ())
-            )[1]
+            text = moment.outcome.observation
+            _, command = follow_plan(decide(self.mind, goal, prior, moment.action, text, ()))
         except Exception:  # noqa: BLE001  a stranger's world may raise anything
             return ""
+        return command
 
     @cached_property
     def mind(self) -> Mind:
@@ -266,10 +273,9 @@ class Subject:
 
     def states(self) -> list[tuple[Goal, Belief]]:
         """Every belief with its goal, those after nonsense included."""
-        return [
-            *((walk.goal, moment.belief) for walk, moment in self.moments()),
-            *self.strange_beliefs,
-        ]
+        states = [(walk.goal, moment.belief) for walk, moment in self.moments()]
+        states += self.strange_beliefs
+        return states
 
     @cached_property
     def strange_beliefs(self) -> tuple[tuple[Goal, Belief], ...]:
@@ -285,18 +291,19 @@ class Subject:
         for number, (walk, moment) in enumerate(self.some_moments()):
             for text in texts[number % 3 :: 3]:
                 action = self._rng.choice((None, text, moment.action))
-                found.append(
-                    (walk.goal, self._ask("belief", self.world.update, moment.belief, action, text))
-                )
+                held = self._ask("belief", self.world.update, moment.belief, action, text)
+                found.append((walk.goal, held))
         return tuple(found)
 
     def atoms(self, moment: WalkStep) -> Iterator[Atom]:
         """Facts that the manual names, about names of a moment and names of nothing."""
         names = (*names_of(moment)[:_NAMES_TRIED], *NONSENSE[:3], NONSENSE[6])
         for predicate in self.manual.predicates.values():
-            for place in range(len(names) if predicate.args else 1):
-                pair = (names[place], names[(place + 1) % len(names)], names[0])
-                yield Atom(predicate.name, (pair * len(predicate.args))[: len(predicate.args)])
+            arity = len(predicate.args)
+            tried = range(len(names)) if arity else range(1)
+            for place in tried:
+                three = (names[place], names[(place + 1) % len(names)], names[0])
+                yield Atom(predicate.name, tuple(islice(cycle(three), arity)))
 
     def atoms_of_commands(self, walk: Walk, moment: WalkStep) -> Iterator[Atom]:
         """The facts that the preconditions and effects of what is possible now are about."""
@@ -318,9 +325,11 @@ def names_of(moment: WalkStep) -> tuple[str, ...]:
     """
     belief = moment.belief
     known = [*belief.holding, *belief.containers, *belief.last_seen, *belief.last_seen.values()]
-    known += [belief.location] if belief.location else []
-    known += [name for names in belief.names.values() for name in names]
-    known += [match[0].strip() for match in _NAME.finditer(moment.outcome.observation)]
+    if belief.location:
+        known.append(belief.location)
+    for names in belief.names.values():
+        known += names
+    known += map(str.strip, _NAME.findall(moment.outcome.observation))
     return tuple(dict.fromkeys(known)) or ("thing 1",)
 
 

@@ -8,7 +8,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random, SystemRandom
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rpms.envs.env_episodes import at_least_one, commands_each, is_whole
 from rpms.foreign.limits import LONGEST_NUMBER
@@ -111,13 +111,15 @@ class AlfredBatchEnv:
 
     def _told(self, files: Sequence[str | None]) -> tuple[Observations, Infos]:
         slots = self._slots
-        return tuple([slot.last.observation for slot in slots]), {
+        observations = tuple([slot.last.observation for slot in slots])
+        infos = {
             "won": [slot.last.won for slot in slots],
             "admissible_commands": [list(slot.admissible()) for slot in slots],
             "extra.gamefile": list(files),
             # not in the original's text form
             "goal_condition_success_rate": [slot.rate() for slot in slots],
         }
+        return observations, infos
 
     def close(self) -> None:
         """Let go of the games; `reset` starts new ones."""
@@ -204,28 +206,45 @@ def _entry(config: Mapping[str, Any], usual: Any, *path: str) -> Any:
         if name not in found:
             return usual
         found = found[name]
-    wanted, fits = next((name, fits) for kind, name, fits in _KINDS if isinstance(usual, kind))
-    if not fits(found):
-        raise InputError(f"config: {'.'.join(path)} is {excerpt(found, 60)}: give {wanted}")
+    kind = next(kind for kind in _KINDS if isinstance(usual, kind.type))
+    if not kind.fits(found):
+        raise InputError(f"config: {'.'.join(path)} is {excerpt(found, 60)}: give {kind.words}")
     return found
 
 
-_KINDS: Sequence[tuple[type, str, Callable[[Any], bool]]] = (
-    (bool, "true or false", lambda value: isinstance(value, bool) or value in (0, 1)),
-    (int, "a whole number", is_whole),
-    (
-        float,
-        "a number",
-        lambda value: isinstance(value, int | float) and abs(value) <= LONGEST_NUMBER,
-    ),
-    (str, "a text", lambda value: isinstance(value, str)),
-    (
-        list,
-        "a list of whole numbers",
-        lambda value: isinstance(value, list | tuple) and all(map(is_whole, value)),
-    ),
+class _Kind(NamedTuple):
+    """A kind of entries."""
+
+    type: type
+    """The type of its default."""
+    words: str
+    fits: Callable[[Any], bool]
+    """True for a value that it may have."""
+
+
+def _is_switch(value: Any) -> bool:
+    return isinstance(value, bool) or value in (0, 1)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) <= LONGEST_NUMBER
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_whole(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(is_whole, value))
+
+
+_KINDS = (
+    _Kind(bool, "true or false", _is_switch),
+    _Kind(int, "a whole number", is_whole),
+    _Kind(float, "a number", _is_number),
+    _Kind(str, "a text", _is_text),
+    _Kind(list, "a list of whole numbers", _are_whole),
 )
-"""Allowed types of an entry, by the type of its default."""
 
 
 Item = TypeVar("Item")

@@ -214,21 +214,20 @@ def one_each(values: Any, count: int, what: str, of: str) -> None:
     """Refuse what is no list, or array, with one value for each of several games."""
     listed = hasattr(values, "__getitem__") and not isinstance(values, str | bytes | Mapping)
     listed = listed and getattr(values, "ndim", 1) > 0  # an array of one number has no length
-    if not listed or len(values) != count:
+    if not listed:
         kind = "text" if isinstance(values, str) else type(values).__name__
-        raise InputError(
-            f"{f'{len(values)} {what}' if listed else f'one {kind}'} for {of}: give a list, one for"
-            " each"
-        )
+        raise InputError(f"one {kind} for {of}: give a list, one for each")
+    if len(values) != count:
+        raise InputError(f"{len(values)} {what} for {of}: give a list, one for each")
 
 
 def commands_each(values: Any, count: int, of: str) -> None:
     """Refuse what are no commands, one for each of several games."""
     one_each(values, count, "commands", of)
-    if wrong := [value for value in values if not isinstance(value, str)]:
-        raise InputError(
-            f"step() was given {excerpt(wrong[0], 60)} as a command: a command is a text"
-        )
+    for value in values:
+        if not isinstance(value, str):
+            given = excerpt(value, 60)
+            raise InputError(f"step() was given {given} as a command: a command is a text")
 
 
 def by_name(given: object, problem: str) -> dict[str, Any]:

@@ -69,11 +69,13 @@ def _mistakes_in_a_line() -> Iterator[None]:
 
 
 def _chosen(name: str, split: str | None, settings: Mapping[str, Any]) -> tuple[Settings, Episodes]:
-    own = {key: settings[key] for key in ("data", "engine", "options") if key in settings}
-    given = Settings.read(
-        {"split": split, **{key: value for key, value in settings.items() if key not in own}}
-    )
-    return given, Episodes(name, split, **own, max_steps=given.steps)
+    of_episodes: dict[str, Any] = {}
+    of_run: dict[str, Any] = {"split": split}
+    for key, value in settings.items():
+        chosen = of_episodes if key in ("data", "engine", "options") else of_run
+        chosen[key] = value
+    given = Settings.read(of_run)
+    return given, Episodes(name, split, **of_episodes, max_steps=given.steps)
 
 
 @task

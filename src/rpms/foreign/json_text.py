@@ -201,8 +201,10 @@ def whole_number(text: str, most: int = LONGEST_NUMBER) -> int | None:
     >>> whole_number("12"), whole_number("-1"), whole_number("9" * 5_000)
     (12, None, None)
     """
-    number = int(text) if text.isdecimal() and len(text) < _DIGITS else None
-    return None if number is None or number > most else number
+    if not text.isdecimal() or len(text) >= _DIGITS:
+        return None
+    number = int(text)
+    return number if number <= most else None
 
 
 Entry = dict[str, Any]

@@ -30,11 +30,15 @@ def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     """
     text = _LONG_WORD.sub(lambda word: f"{word[1]}…{word[2]}", text[:_LOOKED_AT])[: 4 * longest]
     if not (text.isascii() and text.isprintable()):
-        seen = [
-            " " if char.isspace() else char for char in text if char.isspace() or not unseen(char)
-        ]
-        text = " ".join("".join(seen).split())
+        text = " ".join("".join(map(_in_a_line, text)).split())
     return _cut_at(text, longest)
+
+
+def _in_a_line(char: str) -> str:
+    """A character as one line shows it."""
+    if char.isspace():
+        return " "
+    return "" if unseen(char) else char
 
 
 def excerpt(text: object, longest: int = LONGEST_SHOWN) -> str:

@@ -56,11 +56,9 @@ class Call:
     def key(self) -> str:
         """A short text that equal calls share in this process."""
         said = tuple((name, text_of(value)) for name, value in sorted(self.arguments.items()))
-        return (
-            self.text
-            if sum(len(text) for _, text in said) < _LONG
-            else f"{self.tool}({hash(said):x})"
-        )
+        if sum(len(text) for _, text in said) < _LONG:
+            return self.text
+        return f"{self.tool}({hash(said):x})"
 
     @property
     def place(self) -> str:
@@ -338,7 +336,8 @@ class ToolManual(ManualSettings):
 
 
 def _unquoted(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+    is_quoted = len(text) > 1 and text.startswith('"') and text.endswith('"')
+    return text[1:-1] if is_quoted else text
 
 
 def _require_arguments(atom: Atom, wanted: Sequence[str]) -> None:

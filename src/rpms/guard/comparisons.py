@@ -110,8 +110,10 @@ def _texts(compare: Callable[[str, str], bool], *, only: bool = True) -> Compare
         one, two = text_of(value), text_of(other)
         if compare(one, two):
             return True
+        if isinstance(value, list | dict) and isinstance(other, str):
+            return None
         if not isinstance(value, str):
-            return None if isinstance(value, list | dict) and isinstance(other, str) else False
+            return False
         if "/" in two and is_crooked(one):
             return None
         return None if compare(loosened(one), loosened(two)) else False
@@ -199,8 +201,13 @@ def _ways(repeat: str) -> int:
     """Number of lengths that a repeat may have."""
     if repeat in ("*", "+"):
         return _LONGEST_MATCHED
-    least, comma, most = repeat.strip("{}").partition(",") if repeat != "?" else ("0", ",", "1")
-    return 1 if not comma else (int(most) if most else _LONGEST_MATCHED) - int(least) + 1
+    if repeat == "?":
+        return 2
+    least, comma, most = repeat.strip("{}").partition(",")
+    if not comma:
+        return 1
+    longest = int(most) if most else _LONGEST_MATCHED
+    return longest - int(least) + 1
 
 
 def _matches(value: object, pattern: object) -> bool | None:
@@ -235,14 +242,12 @@ COMPARISONS: Final[Mapping[str, Compare]] = {
 
 def now_and(text: str, now: datetime) -> datetime | None:
     """The moment that `now`, `now - 24h` or `now + 3d` means; None for another text."""
-    if match := _DURATION.fullmatch(text.strip()):
-        away = (
-            timedelta(**{_UNITS[match[3]]: int(f"{match[1]}{match[2]}")})
-            if match[1]
-            else timedelta()
-        )
-        with suppress(OverflowError):
-            return now + away
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        return None
+    sign, number, unit = match.groups()
+    with suppress(OverflowError):
+        return now + timedelta(**{_UNITS[unit]: int(f"{sign}{number}")}) if sign else now
     return None
 
 

@@ -94,9 +94,8 @@ class Path:
         """Value at its end; MISSING for what is not there after a step that is."""
         found = [start]
         for step in self.steps:
-            if (
-                step.__class__ is str and step != "*" and len(found) == 1
-            ):  # the common case, without detours
+            is_plain = step.__class__ is str and step != "*"
+            if is_plain and len(found) == 1:  # the common case, without detours
                 found = [_field(found[0], step)]
             else:
                 inner = [_step(each, step, values) for each in found]
@@ -116,10 +115,12 @@ def _plain(word: str | PathParameter, values: Mapping[str, Any]) -> str:
 def _step(value: object, step: Step, values: Mapping[str, Any]) -> Sequence[Any]:
     if isinstance(step, Only):
         wanted = _plain(step.value, values)
-        inner = [
-            each for each in _elements(value) if isinstance(each, Mapping) and step.field in each
-        ]
-        return [each for each in inner if text_of(each[step.field]) == wanted]
+        found: list[Any] = []
+        for each in _elements(value):
+            has_field = isinstance(each, Mapping) and step.field in each
+            if has_field and text_of(each[step.field]) == wanted:
+                found.append(each)
+        return found
     return _elements(value) if step == "*" else [_field(value, _plain(step, values))]
 
 

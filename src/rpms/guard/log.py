@@ -200,10 +200,10 @@ def _kept(value: Any, masks: Collection[str], hide: Callable[[Any], str]) -> Any
     if isinstance(value, str):
         return value if len(value) <= _LONGEST_TEXT else _cut(value)
     if isinstance(value, Mapping):
-        return {
-            name: hide(inner) if name in masks else _kept(inner, masks, hide)
-            for name, inner in value.items()
-        }
+        kept: dict[Any, Any] = {}
+        for name, inner in value.items():
+            kept[name] = hide(inner) if name in masks else _kept(inner, masks, hide)
+        return kept
     if isinstance(value, list | tuple):
         return [_kept(inner, masks, hide) for inner in value]
     return value

@@ -68,16 +68,18 @@ class SharedFacts:
 
     def holds(self, atom: Atom) -> bool | None:
         """Truth of a fact as the last guard told it; None if none did."""
-        rows = self._ask("select holds from shared_fact where fact = ?", _text(atom))
-        return bool(rows[0][0]) if rows else None
+        for (holds,) in self._ask("select holds from shared_fact where fact = ?", _text(atom)):
+            return bool(holds)
+        return None
 
     def near(self, atom: Atom, usual: bool | None) -> Atom | None:
         """A fact that guards told, other than usual, whose names are the same to a careless
         reader.
         """
         query = "select fact from shared_fact where loose = ? and fact != ? and holds is not ?"
-        rows = self._ask(query, _text(loose(atom)), _text(atom), usual)
-        return _atom(rows[0][0]) if rows else None
+        for (fact,) in self._ask(query, _text(loose(atom)), _text(atom), usual):
+            return _atom(fact)
+        return None
 
     def tell(self, facts: Iterable[Literal]) -> None:
         """Set facts for all guards; no call that was to change them is waited for any longer."""

@@ -350,11 +350,10 @@ class _Reader(ManualReader[ToolManual]):
         return sets
 
     def known(self) -> Mapping[str, int]:
-        return {
-            **{name: len(fact.predicate.args) for name, fact in self.manual.facts.items()},
-            **{name: len(predicate.args) for name, predicate in PREDICATES.items()},
-            GIVEN: 1,
-        }
+        arities = {name: len(fact.predicate.args) for name, fact in self.manual.facts.items()}
+        arities |= {name: len(predicate.args) for name, predicate in PREDICATES.items()}
+        arities[GIVEN] = 1
+        return arities
 
     def argument(
         self,

@@ -81,9 +81,7 @@ class Account:
     @property
     def reason(self) -> str:
         """The credible effects in words; nothing where there is none."""
-        found: dict[str, Effect] = {}
-        for outcome, effect in self.findings.items():
-            found[outcome] = effect
+        found: dict[str, Effect] = {**self.findings}
         for stage, effect in self.at.items():
             found[_STEPS_AT + stage] = effect
         words: list[str] = []
@@ -115,10 +113,10 @@ def numbers(outcome: str, effect: Effect) -> str:
     """An effect with its interval, if there is one: `+3.1 (+1.2 to +5.0)`; of success, in
     points of a hundred.
     """
-    scale, digits = (100, 0) if outcome == AuditedOutcome.SUCCESS else (1, 1)
+    in_points = outcome == AuditedOutcome.SUCCESS
 
     def signed(value: float) -> str:
-        return f"{scale * value:+.{digits}f}"
+        return f"{100 * value:+.0f}" if in_points else f"{value:+.1f}"
 
     ends = "–"
     if math.isfinite(effect.low):
@@ -250,12 +248,9 @@ class _Played:
     def trial(self, measure: str) -> MaskedTrial:
         """The episode as evidence, with what was known of it beforehand."""
         goal = self.record.goal_signature
-        about = (
-            self.record.row.type,
-            goal.split(":")[1] if ":" in goal else goal,
-            goal,
-            self.record.task,
-        )
+        goal_type, colon, rest = goal.partition(":")
+        goal_object = rest.partition(":")[0] if colon else goal_type
+        about = (self.record.row.type, goal_object, goal, self.record.task)
         draws: list[Draw] = []
         for exposure in self.exposures:
             after = self.outcome(measure, exposure.since)
@@ -404,7 +399,8 @@ def _accounts(
     won: Counter[str] = Counter()
     lost: Counter[str] = Counter()
     for each in shown:
-        (won if each.won else lost).update(each.names)
+        ended = won if each.won else lost
+        ended.update(each.names)
     for name, kind in kinds.items():
         findings: dict[AuditedOutcome, Effect] = {}
         for outcome in AuditedOutcome:

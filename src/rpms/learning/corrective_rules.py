@@ -76,7 +76,7 @@ def template_of(schema: ActionSchema, command: str) -> str:
     return PARAMETER.sub(r"{\1}", written)
 
 
-_DUTIES = (  # Patterns that turn a fact in a manual's words into a duty: the first that fits
+_DUTIES = (
     (re.compile(r"^you are not "), "must not be "),
     (re.compile(r"^you are "), "must be "),
     (re.compile(r"^you do not "), "must not "),
@@ -86,6 +86,7 @@ _DUTIES = (  # Patterns that turn a fact in a manual's words into a duty: the fi
     (re.compile(r" (can|may) "), r" must be one that \1 "),
     (re.compile(r" (hold|work)s\b"), r" must \1"),
 )
+"""Patterns that turn a fact in a manual's words into a duty: the first that fits counts."""
 
 
 class ActionThatWorked(NamedTuple):
@@ -184,12 +185,12 @@ def _held_always(
     return True
 
 
-# Relations of an action's names to a belief, in any world
 _RELATIONS: Mapping[str, Callable[[Belief, str], bool]] = {
     "must be at the {}": lambda belief, name: belief.location == name,
     "must hold the {}": lambda belief, name: name in belief.holding,
     "the {} must be open": lambda belief, name: belief.containers.get(name) is True,
 }
+"""Relations of an action's names to a belief, in any world, by the duty that each would be."""
 
 
 def duty(fact: str) -> str:
@@ -227,8 +228,8 @@ _PREPOSITIONS = ("on", "in", "at")
 """Words that an action's name does not end a sentence with."""
 
 
-# Characters of a lesson: a line of a prompt
 SHORTEST = 10
+"""Characters of a lesson, which is a line of a prompt."""
 LONGEST = 200
 _AFTER = 6
 """Steps after the failure that the model is told: what worked instead is among the first."""
@@ -263,7 +264,8 @@ def _worded(model: Model, entry: Entry, episode: Episode) -> Entry:
         raise
     except ModelError:
         return entry
-    text = answer.text.strip().rpartition("Lesson:")[2].strip().partition("\n")[0].strip()
+    _, _, lesson = answer.text.strip().rpartition("Lesson:")
+    text = lesson.strip().partition("\n")[0].strip()
     if not text or objection(text, step):
         return entry
     return replace(entry, corrective_rule=text, worded_by=one_line(model.name, 80))
@@ -275,7 +277,8 @@ def objection(text: str, step: Step) -> str:
         return f"is not one line of {SHORTEST} to {LONGEST} printable characters"
     if not _FORM.search(text):
         return "is not in the form `must … before …ing`"
-    if name := _INSTANCE.search(text):
+    name = _INSTANCE.search(text)
+    if name is not None:
         return f"names {name[0]}, which is of one room alone"
     verb = step.command.split()[0]
     said = text.rpartition(" before ")[2].split()[0]

@@ -7,7 +7,7 @@ the rules that the player had.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -119,8 +119,8 @@ class _Episode:
             if has_asked(self._after(step)) or has_asked(step.decision.belief):
                 continue
             for entry in self._of_step(step):
-                again = isinstance(entry, memory.FailureLesson) and entry.key() in learned
-                if not again:
+                is_lesson = isinstance(entry, memory.FailureLesson)
+                if not is_lesson or entry.key() not in learned:
                     yield entry
                 learned.add(entry.key())
 
@@ -237,10 +237,9 @@ class _Episode:
 
     def _is_action(self, step: Step) -> bool:
         """True if a step is one that the world has: what is none of its actions teaches nothing."""
-        known = bool(step.command) and self._usable(step)
-        return known and (
-            not step.infeasible or self._rules(step).instance(step.command) is not None
-        )
+        if not step.command or not self._usable(step):
+            return False
+        return not step.infeasible or self._rules(step).instance(step.command) is not None
 
     def _requests(self) -> Iterator[memory.RememberedRequest]:
         """The request of a won episode, with the reading that won and the kinds in the room."""
@@ -260,9 +259,12 @@ class _Episode:
     def _snippet(self, steps: Sequence[Step], sub_goal: str) -> memory.SuccessSnippet:
         first = steps[0]
         last = steps[-1]
+        name = last.command.split()[0]
+        binding: Mapping[str, str] = {}
         instance = self._rules(last).instance(last.command)
-        name = instance.schema.name if instance else last.command.split()[0]
-        binding = instance.binding if instance else {}
+        if instance is not None:
+            name = instance.schema.name
+            binding = instance.binding
         thing = binding.get("object") or next(iter(binding.values()), "")
         tool = next((value for value in binding.values() if value != thing), "")
         before: dict[str, object] = {"holding": _held(first), "action_type": name}
@@ -297,10 +299,8 @@ class _Episode:
     def _lesson(
         self, step: Step, instance: Instance, feasible: Truth
     ) -> Iterator[memory.FailureLesson]:
-        worked: list[ActionThatWorked] = []
-        for other, found in self._successes:
-            if found.schema is instance.schema:
-                worked.append(ActionThatWorked(other.decision.belief, found))
+        schema = instance.schema
+        worked = [each for each in self._successes if each.instance.schema is schema]
         rule = corrective_rule(step, instance, worked)
         if not rule:
             return
@@ -337,13 +337,13 @@ class _Episode:
         return any(literal.truth(facts) is Truth.FALSE for literal in instance.effects)
 
     @cached_property
-    def _successes(self) -> list[tuple[Step, Instance]]:
-        """Steps that the world took, each with its action."""
-        found: list[tuple[Step, Instance]] = []
+    def _successes(self) -> list[ActionThatWorked]:
+        """Actions that the world took."""
+        found: list[ActionThatWorked] = []
         for step in self._survived:
-            instance = None if step.infeasible else self._rules(step).instance(step.command)
-            if instance is not None:
-                found.append((step, instance))
+            instance = self._rules(step).instance(step.command)
+            if instance is not None and not step.infeasible:
+                found.append(ActionThatWorked(step.decision.belief, instance))
         return found
 
 

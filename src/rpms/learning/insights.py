@@ -46,8 +46,10 @@ MOST_TRAJECTORIES = 1_000
 """Trajectories that are kept; a prompt recalls two of them."""
 _VOTES_OF_NEW = 2
 """Votes of a new insight: one objection does not remove it."""
-_OBJECTION, _OBJECTION_TO_FULL_LIST = 1, 3
-"""Votes that an objection takes: more where there is no room for better insights."""
+_OBJECTION = 1
+"""Votes that an objection takes."""
+_OBJECTION_TO_FULL_LIST = 3
+"""Votes that it takes where there is no room for better insights."""
 _CHANGE = re.compile(
     r"(?:[-*] ?)?(ADD|EDIT|AGREE|REMOVE)(?: (\d{1,2}))?(?:: ?(.*))?", re.IGNORECASE
 )
@@ -106,10 +108,10 @@ def gather_experience(
             note(f"question {number} was not answered: {excerpt(error)}")
             continue
         insights = changed(insights, answer.text)
-    taught = dict.fromkeys(
-        Trajectory(record.task, record.goal, transcript_of(record)) for record in won
-    )
-    return Experience(world, insights, tuple(taught)[:MOST_TRAJECTORIES])
+    trajectories: dict[Trajectory, None] = {}
+    for record in won:
+        trajectories[Trajectory(record.task, record.goal, transcript_of(record))] = None
+    return Experience(world, insights, tuple(trajectories)[:MOST_TRAJECTORIES])
 
 
 def _failures_beside_successes(attempts: Mapping[str, Sequence[EpisodeRecord]]) -> Iterator[_Asked]:

@@ -54,9 +54,8 @@ class Harvester:
     manual: ManualChoice = field(default_factory=ManualChoice)
     words: OpenModel | None = None
     """Opens the model that words lessons; without one they are put together from what was seen."""
-    how: str | Part = (
-        AS_PAPER  # By which of `rpms.learning.harvest.HARVESTS`, or by a harvest of one's own
-    )
+    how: str | Part = AS_PAPER
+    """One of `rpms.learning.harvest.HARVESTS` by its name, or a harvest of one's own."""
 
     @cached_property
     def _manual(self) -> RuleManual:
@@ -100,6 +99,7 @@ class LearningPlan:
     words: OpenModel | None = None
     """Opens the model that words lessons; without one they are put together from what was seen."""
     harvest: str | Part = AS_PAPER
+    """As in `Harvester.how`."""
 
     @property
     def world(self) -> World:
@@ -108,16 +108,18 @@ class LearningPlan:
     def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
         """The run of one round, counted from 1, with the memory of the rounds before it."""
         play = self.play
-        after = number - 1
+        earlier_rounds = number - 1
         decoding = play.decoding
         if decoding.temperature and decoding.seed is not None:
-            decoding = replace(decoding, seed=decoding.seed + after)
-        hides = bool(play.sources.retrieval(play.world).mask)
+            decoding = replace(decoding, seed=decoding.seed + earlier_rounds)
+        seed = play.seed
+        if play.sources.retrieval(play.world).mask:  # each round hides others
+            seed += earlier_rounds
         return replace(
             play.remembering(memory),
-            condition=self.later if after else self.first,
+            condition=self.later if earlier_rounds else self.first,
             decoding=decoding,
-            seed=play.seed + after if hides else play.seed,
+            seed=seed,
             keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words, self.harvest)},
             harvest=name_of(self.harvest),
             # rounds carry in their memory what other methods carry from trial to trial
@@ -248,11 +250,9 @@ def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit
     """Audit of the rounds so far that hid some of their memory; nothing after a round that hid
     none.
     """
-    if not (
-        played.condition.memory
-        and played.memory.entries
-        and played.sources.retrieval(plan.world).mask
-    ):
+    if not played.condition.memory or not played.memory.entries:
+        return None
+    if not played.sources.retrieval(plan.world).mask:
         return None
     folders: list[Path] = []
     for each in range(plan.before + 1, number + 1):

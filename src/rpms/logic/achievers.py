@@ -61,7 +61,7 @@ class Achievers:
         """
         stated: list[object] = []
         for schema in self.rules.all_actions:
-            stated += schema.name, schema.effects, schema.preconditions, schema.observes
+            stated += (schema.name, schema.effects, schema.preconditions, schema.observes)
         doubted: set[object] = set()
         shown: set[str] = set()
         for each in self.rules.lore.doubts:
@@ -106,13 +106,14 @@ class Achievers:
         """An action as a way to one of its effects, made once; if only the price has changed, a
         copy with the new price.
         """
-        same = self.groundwork.made_of
-        known = same.get((id(schema), id(effect)))
-        if known is not None and known.schema is schema:
-            return known
-        if len(same) >= _WAYS_KEPT:
-            same.clear()
-        way = same[id(schema), id(effect)] = self._priced_maker(schema, effect)
+        ways = self.groundwork.made_of
+        key = (id(schema), id(effect))
+        way = ways.get(key)
+        if way is None or way.schema is not schema:
+            way = self._priced_maker(schema, effect)
+            if len(ways) >= _WAYS_KEPT:
+                ways.clear()
+            ways[key] = way
         return way
 
     def _priced_maker(self, schema: ActionSchema, effect: Literal) -> Achiever:

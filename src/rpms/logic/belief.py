@@ -1,5 +1,6 @@
 """The task-facing belief b of Section 3.1 and its signature σ."""
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -33,11 +34,9 @@ class StateSignature:
 
     def get(self, name: str) -> tuple[str, ...] | None:
         """The values of a field: empty if known to be so, None if unknown."""
-        for (
-            field_,
-            values,
-        ) in self.fields:  # asked thousands of times a step: a generator costs twice as much
-            if field_ == name:
+        # asked thousands of times a step: a generator costs twice as much
+        for known, values in self.fields:
+            if known == name:
                 return values
         return None
 
@@ -64,13 +63,7 @@ class StateSignature:
         return type(self)(tuple(fields))
 
     def __str__(self) -> str:
-        pieces = []
-        for name, values in self.fields:
-            empty = _EMPTY_WORDS.get(name, "none")
-            text = ",".join(escape(value, "|,") for value in values)
-            text = f"%{ord(text[0]):02X}{text[1:]}" if text == empty else text or empty
-            pieces.append(f"{escape(name, '|=')}={text}")
-        return "|".join(pieces)
+        return "|".join([_field_text(name, values) for name, values in self.fields])
 
     @classmethod
     @lru_cache(maxsize=65_536)
@@ -90,6 +83,17 @@ class StateSignature:
             if values.strip() not in ("", _EMPTY_WORDS.get(name, "none")):
                 fields[name] = tuple(unquote(value.strip()) for value in values.split(","))
         return cls(tuple(fields.items()))
+
+
+def _field_text(name: str, values: Sequence[str]) -> str:
+    """A field of a signature as text: `open=fridge 1,microwave 1`."""
+    empty = _EMPTY_WORDS.get(name, "none")
+    text = ",".join([escape(value, "|,") for value in values])
+    if not text:
+        text = empty
+    elif text == empty:  # a thing of just this name: its first letter is encoded
+        text = f"%{ord(text[0]):02X}{text[1:]}"
+    return f"{escape(name, '|=')}={text}"
 
 
 class Belief:
@@ -148,11 +152,9 @@ class Belief:
     def truth(self, atom: Atom, /) -> Truth:
         """Say what is known of a fact that the world's manual names."""
         arity, ask = self.answers.get(atom.predicate, _UNANSWERED)
-        return (
-            Truth.of(ask(self, *atom.args))
-            if ask is not None and len(atom.args) == arity
-            else Truth.UNKNOWN
-        )
+        if ask is None or len(atom.args) != arity:
+            return Truth.UNKNOWN
+        return Truth.of(ask(self, *atom.args))
 
     def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         """Like `truth`, as a bool or None: plans ask so often that an atom for each question is
@@ -161,8 +163,10 @@ class Belief:
         arity, ask = self.answers.get(predicate, _UNANSWERED)
         if ask is None or type(self).truth is not Belief.truth:
             return self.truth(Atom(predicate, args)).known
-        said = ask(self, *args) if len(args) == arity else None
-        return said if said is None else bool(said)
+        if len(args) != arity:
+            return None
+        said = ask(self, *args)
+        return None if said is None else bool(said)
 
     def serving(self, goal: Goal) -> Self:  # noqa: ARG002  some beliefs keep their goal
         """The belief for another goal."""
@@ -231,7 +235,9 @@ class FactBelief(Belief):
 
     def true(self, predicate: str) -> Iterator[str]:
         """The first arguments of all facts of a predicate that are known to hold."""
-        return (atom.args[0] for atom in self._certain if atom.args and atom.predicate == predicate)
+        for atom in self._certain:
+            if atom.predicate == predicate and atom.args:
+                yield atom.args[0]
 
     def truth(self, atom: Atom, /) -> Truth:
         if atom.predicate in self.answers:
@@ -331,12 +337,16 @@ class Situation:
 
     def truth(self, atom: Atom, /) -> Truth:
         check = _GOAL_FACTS.get(atom.predicate)
-        return self.belief.truth(atom) if check is None else Truth.of(check(self.goal, *atom.args))
+        if check is None:
+            return self.belief.truth(atom)
+        return Truth.of(check(self.goal, *atom.args))
 
     def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         """Like `truth`, as a bool or None."""
         check = _GOAL_FACTS.get(predicate)
-        return self.belief.value(predicate, args) if check is None else check(self.goal, *args)
+        if check is None:
+            return self.belief.value(predicate, args)
+        return check(self.goal, *args)
 
 
 _GOAL_FACTS: dict[str, Callable[..., bool]] = {
@@ -349,14 +359,9 @@ _GOAL_FACTS: dict[str, Callable[..., bool]] = {
 }
 
 GOAL_PREDICATES = {
-    "kind": 2,
-    "goal_object": 1,
-    "goal_destination": 1,
-    "goal_names": 1,
-    "goal_state": 1,
-    "goal_type": 1,
+    name: len(inspect.signature(check).parameters) - 1 for name, check in _GOAL_FACTS.items()
 }
-"""The predicates every manual may use, with the number of their arguments."""
+"""The predicates every manual may use, with the number of their arguments beside the goal."""
 
 
 def has_asked(belief: Belief | None) -> bool:

@@ -21,7 +21,7 @@ _LONGEST = 4_000
 
 
 def _shortened(text: str) -> str:
-    """A message of bounded length: whatever name it quotes, its words are to be read."""
+    """The message, cut where it quotes a name so long that its own words would be lost."""
     if len(text) <= _LONGEST // 10:
         return text
     text = _LONG_WORD.sub(r"\1…\2", text)

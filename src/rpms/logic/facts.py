@@ -120,8 +120,8 @@ class Literal:
         return ~value if self.negated else value
 
     def bind(self, binding: Mapping[str, str]) -> Literal:
-        left = self._left_open(binding) if self.parameters else ()
-        return Literal(self.atom.bind(binding), self.negated, self.kinds, left)
+        unbound = self._unbound(binding) if self.parameters else ()
+        return Literal(self.atom.bind(binding), self.negated, self.kinds, unbound)
 
     @property
     def signed(self) -> tuple[str, bool]:
@@ -131,8 +131,8 @@ class Literal:
     def opposite(self) -> Literal:
         return Literal(self.atom, not self.negated, self.kinds, self.parameters)
 
-    def _left_open(self, binding: Mapping[str, str]) -> tuple[int, ...]:
-        """Places of the parameters for which a binding has no name."""
+    def _unbound(self, binding: Mapping[str, str]) -> tuple[int, ...]:
+        """Positions of the parameters for which a binding has no name."""
         args = self.atom.args
         return tuple([place for place in self.parameters if args[place] not in binding])
 
@@ -191,12 +191,18 @@ def parse_literal(text: str) -> Literal:
         raise ValueError(
             f"cannot read {text!r}; write it like `holding(object)` or 'in(object, place)', quoted"
         )
-    listed = match["args"] or ""
-    apart = re.split(f",{_UNQUOTED}", listed) if '"' in listed else listed.split(",")
-    args = tuple(arg.strip() for arg in apart) if listed.strip() else ()
+    args = _split_arguments(match["args"] or "")
     if not all(args):
         raise ValueError(f"an argument of {text.strip()!r} is empty")
     return Literal(Atom(match["predicate"], args), negated=bool(match["no"]))
+
+
+def _split_arguments(listed: str) -> tuple[str, ...]:
+    """The arguments between the brackets of a fact; a comma within quotes separates nothing."""
+    if not listed.strip():
+        return ()
+    apart = re.split(f",{_UNQUOTED}", listed) if '"' in listed else listed.split(",")
+    return tuple(map(str.strip, apart))
 
 
 def parse_clause(text: str) -> Clause:

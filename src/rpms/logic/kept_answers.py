@@ -67,17 +67,15 @@ class KnownNames:
         before: Self | None,
         numbered: Iterable[str] = (),
     ) -> None:
-        names: Mapping[str, Sequence[str]] = before.names if before is not None else {}
-        same = {role: names[role] for role, every in known.items() if names.get(role) == every}
-        self.known = known  # of what is the same, the same object
-        self.names: dict[str, Sequence[str]] = {**lasting, **known, **same}
+        self.known = known
+        self.names: dict[str, Sequence[str]] = {**lasting, **known}
+        """Names by parameter; where they are the same as a step before, the same object."""
+        if before is not None:
+            self._keep_equal(known, before)
         for parameter in numbered:
             self.names.setdefault(parameter, self.names.get(role_of(parameter), ()))
-        was: Mapping[str, frozenset[str]] = before.called if before is not None else {}
-        self.called: dict[str, frozenset[str]] = {
-            role: was[role] if every is names.get(role) else frozenset(every)
-            for role, every in self.names.items()
-        }
+        self.called = self._as_sets(before)
+        """The same as sets, for asking if a name is among them."""
         self.every = frozenset().union(*self.called.values())
         self.strangers: set[str] = set()
         """Names that were asked about and not known."""
@@ -94,6 +92,23 @@ class KnownNames:
         fact; for the goal and order of `expanded`."""
         if before is not None:
             self._take_over(before)
+
+    def _keep_equal(self, known: Mapping[str, Sequence[str]], before: Self) -> None:
+        """Keep the object of a step before for each role whose names are equal to its own."""
+        for role, names in known.items():
+            earlier = before.names.get(role)
+            if earlier == names:
+                self.names[role] = earlier
+
+    def _as_sets(self, before: Self | None) -> dict[str, frozenset[str]]:
+        """The names of each role as a set; the one of a step before where nothing has changed."""
+        found: dict[str, frozenset[str]] = {}
+        for role, names in self.names.items():
+            if before is not None and before.names.get(role) is names:
+                found[role] = before.called[role]
+            else:
+                found[role] = frozenset(names)
+        return found
 
     def _take_over(self, before: Self) -> None:
         """Keep what was derived from names and roles that have not changed."""
@@ -153,8 +168,14 @@ def _apart_from(names: frozenset[str], edges: dict[Fact, Found]) -> dict[Fact, F
 
 
 def asked_about(read: Iterable[Any], names: Iterable[str] = ()) -> frozenset[str]:
-    """All names that answers are about, and roles, beside some that are known."""
-    return frozenset(names).union(*[key[1] if type(key) is tuple else (key,) for key in read])
+    """All names and roles that answers are about, beside some that are known."""
+    found = set(names)
+    for key in read:
+        if type(key) is tuple:
+            found.update(key[1])
+        else:
+            found.add(key)
+    return frozenset(found)
 
 
 class Answers(NamedTuple):
@@ -205,12 +226,17 @@ class Groundwork:
 
     def answers_of(self, situation: Situation) -> Answers:
         """The answers of a belief, asked for in one step."""
-        belief, goal, kept = situation.belief, situation.goal, self.answers
-        if kept is None or kept.belief is not belief or kept.goal is not goal:
-            self._moments += 1
-            told = {} if self._asker is None else self._asker.answers_of(situation).told
-            kept = self.answers = Answers(belief, goal, told, {}, {}, {}, {}, self._moments)
-        return kept
+        belief = situation.belief
+        goal = situation.goal
+        kept = self.answers
+        if kept is not None and kept.belief is belief and kept.goal is goal:
+            return kept
+        self._moments += 1
+        told = {} if self._asker is None else self._asker.answers_of(situation).told
+        self.answers = Answers(
+            belief, goal, told, known={}, possible={}, here={}, reached={}, moment=self._moments
+        )
+        return self.answers
 
     def forget(self) -> None:
         """Drop what was kept for the next step."""

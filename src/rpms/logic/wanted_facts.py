@@ -114,8 +114,10 @@ class Achiever:
     @cached_property
     def bound(self) -> tuple[Need, ...]:
         """The needs that can be judged by the names of the fact alone."""
-        free = [name for name in self.parameters if name not in self.fact.args]
-        return tuple(need for need in self.needs if not free or need.names.issubset(self.fact.args))
+        named = self.fact.args
+        if all(name in named for name in self.parameters):
+            return self.needs
+        return tuple(need for need in self.needs if need.names.issubset(named))
 
     def levels(self, revealed: Container[str], tables: Container[str]) -> tuple[Level, ...]:
         """The parameters that the fact leaves open, one level each, in the order of the action.

@@ -116,7 +116,9 @@ def able(model: Model, ability: str) -> bool:
     """
     if ability == "plans":
         return bool(getattr(model, ability, not able(model, "reads")))
-    return bool(getattr(model, ability, False)) or (ability == "reads" and able(model, "weighs"))
+    if ability == "reads" and able(model, "weighs"):
+        return True
+    return bool(getattr(model, ability, False))
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:

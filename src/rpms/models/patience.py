@@ -181,7 +181,8 @@ class Refused(ModelError):
 
     def __init__(self, what: str, why: str = "", named: object = None) -> None:
         super().__init__(what)
-        self.why, self.named = why, named
+        self.why = why
+        self.named = named
 
     def parameter(self, sent: Collection[str]) -> str:
         """The sent parameter that this model refuses; empty if it refused for another reason."""
@@ -190,10 +191,12 @@ class Refused(ModelError):
         if isinstance(self.named, str) and self.named in sent:
             return self.named
         # by its name in the text, with blanks for its underscores or not
-        found = {
-            name: re.search(rf"(?<!\w){name.replace('_', '[_ ]')}(?!\w)", self.why) for name in sent
-        }
-        return min(((at.start(), name) for name, at in found.items() if at), default=(0, ""))[1]
+        places: dict[str, int] = {}
+        for name in sent:
+            found = re.search(rf"(?<!\w){name.replace('_', '[_ ]')}(?!\w)", self.why)
+            if found is not None:
+                places[name] = found.start()
+        return min(places, key=lambda name: (places[name], name), default="")
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,19 @@ class RecordedModel(WrappedModel):
                 self._asking.pop(key, None)
 
 
+def _only_model(store: AnswerStore) -> str:
+    """The one model whose answers a store holds; InputError where it holds none, or several's."""
+    names = {str(entry.get("model")) for entry in store.entries()}
+    if not names:
+        raise InputError(f"{store.place} holds no recorded answers")
+    if len(names) > 1:
+        listed = ", ".join(sorted(names)[:5])
+        raise InputError(
+            f"{store.place} holds answers of several models ({listed}): say which one to replay"
+        )
+    return names.pop()
+
+
 class ReplayModel:
     """Answers from the store alone.
 
@@ -129,15 +142,7 @@ class ReplayModel:
         """
         self.name = name
         self._store = store
-        names = set() if model else {str(entry.get("model")) for entry in store.entries()}
-        if not model and not names:
-            raise InputError(f"{store.place} holds no recorded answers")
-        if len(names) > 1:
-            listed = ", ".join(sorted(names)[:5])
-            raise InputError(
-                f"{store.place} holds answers of several models ({listed}): say which one to replay"
-            )
-        self.model = model or names.pop()
+        self.model = model or _only_model(store)
 
     def __getattr__(self, name: str) -> bool:
         """Abilities that the recorded model used: what was asked then must be asked now."""

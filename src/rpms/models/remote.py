@@ -372,8 +372,8 @@ class RemoteModel(ServedModel):
         if "tools" in sent:
             text, more = called(text, message.get("tool_calls"))
             notes += more
-        finish = dig(body, "choices", 0, "finish_reason")
-        finish = finish if isinstance(finish, str) and finish != "tool_calls" else "stop"
+        told = dig(body, "choices", 0, "finish_reason")
+        finish = told if isinstance(told, str) and told != "tool_calls" else "stop"
         return Answer(text, Usage(prompt, cached, count(used, "completion_tokens")), finish, notes)
 
     def _no_message(self, body: Any) -> Exception:
@@ -420,7 +420,8 @@ def called(text: str, calls: object) -> tuple[str, tuple[str, ...]]:
 
     The first call counts, readable or not.
     """
-    name, given = (dig(calls, 0, "function", field) for field in ("name", "arguments"))
+    name = dig(calls, 0, "function", "name")
+    given = dig(calls, 0, "function", "arguments")
     if not isinstance(calls, list) or not isinstance(name, str):
         return text, (NO_CALL,)
     notes: tuple[str, ...] = ("several tool calls: the first counts",) if len(calls) > 1 else ()
@@ -429,8 +430,9 @@ def called(text: str, calls: object) -> tuple[str, tuple[str, ...]]:
     except NotACall as problem:
         action = one_line(f"{name}({given})")
         notes += (str(problem),)
-    answer = f"Thought: {one_line(text)}\nAction: {action}"
-    # Words that would be read as another answer are left out.
-    return (
-        answer if text and parse_answer(answer).action == action else f"Action: {action}"
-    ), notes
+    alone = f"Action: {action}"
+    if not text:
+        return alone, notes
+    answer = f"Thought: {one_line(text)}\n{alone}"
+    # words that would be read as another answer are left out
+    return (answer if parse_answer(answer).action == action else alone), notes

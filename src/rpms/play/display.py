@@ -47,7 +47,8 @@ class RunTally(Listener):
             self.failed += row.failed
             self.usage += row.usage
         paid = total_cost(usages, self._price)
-        self.cost = None if self.cost is None or paid is None else self.cost + paid
+        if self.cost is not None:
+            self.cost = None if paid is None else self.cost + paid
 
     @property
     def elapsed(self) -> float:

@@ -77,7 +77,8 @@ def identity(part: Part) -> dict[str, str]:
     """Entry of a part in a protocol: its name, its package's version, and a hash of its
     module's source.
     """
-    owner = part if inspect.isroutine(part) or inspect.isclass(part) else type(part)
+    has_a_name = inspect.isroutine(part) or inspect.isclass(part)
+    owner = part if has_a_name else type(part)
     module = inspect.getmodule(owner)
     name = f"{owner.__module__}:{getattr(owner, '__qualname__', type(part).__name__)}"
     package = _package_of(owner.__module__)
@@ -131,9 +132,9 @@ def knob(read: Read) -> Any:
 
 def one_of(values: Iterable[Enum | str]) -> Read:
     """One of a few names."""
-    named = {
-        (each.name.lower() if isinstance(each, Layout) else str(each)): each for each in values
-    }
+    named: dict[str, Enum | str] = {}
+    for each in values:
+        named[each.name.lower() if isinstance(each, Layout) else str(each)] = each
 
     def read(value: Any) -> Any:
         if isinstance(value, Enum) and value in named.values():
@@ -247,7 +248,8 @@ def kinds(value: Any) -> dict[Kind, int]:
 def tiers(value: Any) -> tuple[Tier, ...]:
     """Tiers of the manual, in its order."""
     given = value.split(",") if isinstance(value, str) else list(value)
-    wanted = {one_of(Tier)(str(each).strip()) for each in given if str(each).strip()}
+    names = filter(None, [str(each).strip() for each in given])
+    wanted = set(map(one_of(Tier), names))
     return tuple(tier for tier in Tier if tier in wanted)
 
 

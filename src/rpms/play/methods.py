@@ -108,9 +108,10 @@ class Method:
         if not self.labels:
             return thought, ""
         lines = thought.split("\n")
-        labelled: list[str] = []  # the last line of each label, in the labels' order
+        labelled: list[str] = []
         for label in self.labels:
-            labelled += [line for line in lines if line.startswith(f"{label}:")][-1:]
+            of_label = [line for line in lines if line.startswith(f"{label}:")]
+            labelled += of_label[-1:]  # the last one counts
         rest = " ".join(line for line in lines if line not in labelled)
         if rest:
             labelled.append(f"Thought: {rest}")

@@ -74,8 +74,11 @@ class NamedModel:
 
     @property
     def _kept(self) -> FolderOfAnswers | None:
-        silent = self.reader and backend_of(self.name) in NO_LLM
-        return FolderOfAnswers(self.record) if self.record is not None and not silent else None
+        if self.record is None:
+            return None
+        if self.reader and backend_of(self.name) in NO_LLM:
+            return None
+        return FolderOfAnswers(self.record)
 
 
 OpenModel = Callable[[], Model]
@@ -149,7 +152,7 @@ class RunPlan:
     @property
     def beside(self) -> tuple[str, ...]:
         """The folders of all that is kept beside an episode."""
-        return (*self.keep, *((CARRIED,) if self.trial else ()))
+        return (*self.keep, CARRIED) if self.trial else tuple(self.keep)
 
     def remembering(self, memory: EpisodicMemory) -> Self:
         """The plan with another memory. A memory of another world, or with entries that nothing

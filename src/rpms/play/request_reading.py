@@ -218,8 +218,9 @@ def _reader(reads: Reads, world: World, mind: Mind) -> Reader:
     Made once for a memory.
     """
     entries = mind.experience.memory.entries
-    if (kept := reads.kept.get(id(entries))) is None:
-        kept = reads.kept[id(entries)] = Reader(
+    key = id(entries)
+    if key not in reads.kept:
+        reads.kept[key] = Reader(
             goals=mind.schemas,
             rules=bool(mind.manual.actions) and "rules" not in reads.leave_out,
             memory=() if "memory" in reads.leave_out else entries,
@@ -228,7 +229,7 @@ def _reader(reads: Reads, world: World, mind: Mind) -> Reader:
             called=world.called(),
             make=world.goal_of,
         )
-    return kept
+    return reads.kept[key]
 
 
 class _Asking:

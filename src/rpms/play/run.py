@@ -336,7 +336,9 @@ class Agreement:
     def flip_rate(self) -> float:
         """Probability that two epochs of a task end differently, one won and one not."""
         pairs = comb(self.epochs, 2) * self.tasks
-        return sum(won * (self.epochs - won) for won in self.wins) / pairs if pairs else 0.0
+        if not pairs:
+            return 0.0
+        return sum(won * (self.epochs - won) for won in self.wins) / pairs
 
     @property
     def flipped(self) -> int:

@@ -58,9 +58,10 @@ class Play:
 
     def __post_init__(self) -> None:
         player = self.player
-        mind = self.player.mind
-        if share := mind.experience.retrieval.mask:
-            mind = replace(mind, mask=Mask(share, self.seed, self.task.id))
+        mind = player.mind
+        share_hidden = mind.experience.retrieval.mask
+        if share_hidden:
+            mind = replace(mind, mask=Mask(share_hidden, self.seed, self.task.id))
         self._outcome = Outcome("")
         try:
             self._outcome = self.game.reset()
@@ -69,13 +70,14 @@ class Play:
         self.games_own = ""
         """The goal that the game states and decides by, where somebody asked for something in
         other words."""
-        if request := self.task.source.get(REQUEST, ""):
-            self.games_own = player.world.goal(self._outcome.observation).text
-            self._outcome = replace(
-                self._outcome, observation=player.world.stating(self._outcome.observation, request)
-            )
+        opening = self._outcome.observation
+        request = self.task.source.get(REQUEST, "")
+        if request:
+            self.games_own = player.world.goal(opening).text
+            opening = player.world.stating(opening, request)
+            self._outcome = replace(self._outcome, observation=opening)
         name = self.episode_id or self.task.id
-        read = replace(player, mind=mind).understand(self._outcome.observation, name, request)
+        read = replace(player, mind=mind).understand(opening, name, request)
         self.goal = read.goal
         carried = (*self.brought.carried, *player.method.opening(self.goal, self.task.id))
         self.player = replace(player, mind=replace(mind, carried=carried))
@@ -328,11 +330,10 @@ class Players:
         self._reads = plan.reads(model)
         self._stop = threading.Event()
         # daemons: one that waits for an answer that never comes must not keep the process alive
-        self._threads = [
-            threading.Thread(target=self._work, name=f"worker {number}", daemon=True)
-            for number in range(1, count + 1)
-        ]
-        for thread in self._threads:
+        self._threads: list[threading.Thread] = []
+        for number in range(1, count + 1):
+            thread = threading.Thread(target=self._work, name=f"worker {number}", daemon=True)
+            self._threads.append(thread)
             thread.start()
 
     def _work(self) -> None:
@@ -386,8 +387,10 @@ class Threads:
         self._count = len(tasks)
         self._meter = meter
         self._done: queue.Queue[Finished | BaseException] = queue.Queue(_AHEAD * workers)
-        model = (plan.open_model if meter is None else meter.watching(plan.open_model, price))()
-        self._players = Players(plan, model, min(workers, len(tasks)), self._done.put)
+        open_model = plan.open_model
+        if meter is not None:
+            open_model = meter.watching(open_model, price)
+        self._players = Players(plan, open_model(), min(workers, len(tasks)), self._done.put)
         for task in tasks:
             self._players.todo.put(task)
 

@@ -261,11 +261,11 @@ class Settings:
         return self.harvest or self.of_preset.harvest or AS_PAPER
 
     def decoding(self, world: World) -> Decoding:
-        return Decoding(
-            max_tokens=self.max_tokens or world.max_tokens,
-            temperature=self.temperature or 0.0,
-            seed=self.seed or 0 if self.temperature else None,
-        )
+        """Greedy, unless a temperature is given; then the draw follows from the seed."""
+        most = self.max_tokens or world.max_tokens
+        if not self.temperature:
+            return Decoding(max_tokens=most, temperature=0.0)
+        return Decoding(max_tokens=most, temperature=self.temperature, seed=self.seed or 0)
 
     def plan(
         self, world: World, model: str, open_model: OpenModel, context: int = 0, **given: Any

@@ -27,7 +27,8 @@ from rpms.store.manuals import read_manual
 from rpms.store.prompt_files import Prompts
 from rpms.worlds.base import World
 
-PAPER_MANUAL, COMPLETE_MANUAL = "paper", "complete"
+PAPER_MANUAL = "paper"
+COMPLETE_MANUAL = "complete"
 MANUALS = (PAPER_MANUAL, COMPLETE_MANUAL)
 WEIGHTS = ("type", "object", "state", "destination")
 """The fields of a goal signature that d_γ weighs."""
@@ -55,14 +56,17 @@ class ManualChoice:
 
     def texts(self, world: World, *, planning: bool = False) -> tuple[ManualText, ...]:
         """The texts it is read from, tier 1 first. `planning`: also what only a planner knows."""
-        paper = PAPER_MANUAL in (self.name, self.over)
-        own = (
-            (*world.paper_manual(), *(world.procedures() if planning else ()))
-            if paper
-            else world.manual()
-        )
-        texts = (universal_tier(), *(ManualText(name, text) for name, text in own))
-        return texts if self.own is None else (*texts, self.own)
+        if PAPER_MANUAL not in (self.name, self.over):
+            files = world.manual()
+        elif planning:
+            files = (*world.paper_manual(), *world.procedures())
+        else:
+            files = world.paper_manual()
+        texts = [universal_tier()]
+        texts += [ManualText(name, text) for name, text in files]
+        if self.own is not None:
+            texts.append(self.own)
+        return tuple(texts)
 
     def hash(self, world: World) -> str:
         """Hash of the rules of all tiers."""
@@ -105,20 +109,22 @@ class Sources:
         """Settings of recall, as a protocol records them."""
         retrieval = self.retrieval(world)
         similarity = retrieval.similarity
-        named: dict[str, float] = {}
+        weights: dict[str, float] = {}
         for one in fields(similarity):
             if one.type in (float, "float"):
-                named[one.name] = getattr(similarity, one.name)
-        return {
+                weights[one.name] = getattr(similarity, one.name)
+        found = {
             "theta": retrieval.threshold,
             "k": {str(kind): number for kind, number in sorted(retrieval.top.items())},
-            "weights": named,
+            "weights": weights,
             "schemas": "goal" if retrieval.schemas_by_goal else "any",
             "warnings": retrieval.warnings,
             "examined": retrieval.examined,
             "memory_tokens": self.memory_tokens,
-            **({"mask": retrieval.mask} if retrieval.mask else {}),
         }
+        if retrieval.mask:
+            found["mask"] = retrieval.mask
+        return found
 
 
 _COMPLETE = Sources(ManualChoice(COMPLETE_MANUAL))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rpms.foreign.call_text import Tool, narrowed
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
-from rpms.logic.goal import UNKNOWN_GOAL
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, able
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
@@ -85,16 +85,12 @@ class Player:
         """Lines 1 to 9 of Algorithm 1: decide, and ask the model."""
         mind = self._mind_for(course)
         told = course.told(observation)
-        decision = decide(
-            mind,
-            course.goal,
-            course.belief,
-            course.command,
-            observation,
-            course.history,
-            told,
-            course.noticed,
-        )
+
+        def decided(goal: Goal, belief: Belief, noticed: Noticed) -> Decision:
+            done = course.command
+            return decide(mind, goal, belief, done, observation, course.history, told, noticed)
+
+        decision = decided(course.goal, course.belief, course.noticed)
         read = course.read
         while read is not None and read.readings is not None:
             following = self._reconsidered(read.readings, decision, mind)
@@ -104,16 +100,8 @@ class Player:
             read = replace(read, goal=following.now.goal, readings=following)
             if stays:
                 break
-            decision = decide(
-                mind,
-                read.goal,
-                course.belief.serving(read.goal),
-                course.command,
-                observation,
-                course.history,
-                told,
-                course.noticed.for_another_goal(),
-            )
+            noticed = course.noticed.for_another_goal()
+            decision = decided(read.goal, course.belief.serving(read.goal), noticed)
         if read is not None and read.examples and not course.steps:
             decision = replace(decision, candidates=(*decision.candidates, *read.examples))
         return Move(decision, self._ask(decision, episode), observation, told, read)
@@ -230,9 +218,8 @@ class Player:
         mind = self._mind_for(course)
         now = mind.context(belief, course.goal, course.history)
         before = Situation(course.belief, course.goal)
-        return _surprised(
-            course.steps, mind.beyond.notice(course.noticed, now, before, won=outcome.won)
-        )
+        noticed = mind.beyond.notice(course.noticed, now, before, won=outcome.won)
+        return _surprised(course.steps, noticed)
 
     def _mind_for(self, course: Course) -> Mind:
         """The mind of an episode: one whose goal was read plans, since a plan that fails speaks
@@ -358,9 +345,8 @@ class Player:
         """True if the guard holds back commands that it objects to. It knows only what the
         condition's rules say.
         """
-        return self.mind.beyond.enforcement.guard is GuardMode.BLOCK and bool(
-            decision.rules.environment
-        )
+        blocks = self.mind.beyond.enforcement.guard is GuardMode.BLOCK
+        return blocks and bool(decision.rules.environment)
 
     def _command(self, action: str, belief: Belief) -> Command:
         """The action as the world is given it, with as much repaired as was asked for."""
@@ -399,7 +385,8 @@ class Player:
         """The tools that the model is to call itself: all of the world's, or those on the menu."""
         if self.calls is Calls.TEXT:
             return ()
-        if not (tools := tuple(self.world.tools())):
+        tools = tuple(self.world.tools())
+        if not tools:
             raise InputError(
                 f"the actions of {self.world.name} are no calls of tools; leave out calls=native"
             )
@@ -460,11 +447,12 @@ class _Proposal:
 
 def _readings_begun_with(course: Course, move: Move) -> "Readings | None":
     """The readings of a request in the step that begins to act on one of them."""
-    readings = move.read.readings if move.read is not None else None
-    before = course.read.readings if course.read is not None else None
-    if course.steps and readings is not None and before is not None and readings.now is before.now:
+    if move.read is None or move.read.readings is None:
         return None
-    return readings
+    readings = move.read.readings
+    before = course.read.readings if course.read is not None else None
+    goes_on = bool(course.steps) and before is not None and before.now is readings.now
+    return None if goes_on else readings
 
 
 def _as_written(step: Step) -> str:

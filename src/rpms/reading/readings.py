@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import NamedTuple, Self
 
 from rpms.logic.belief import Belief
@@ -92,12 +93,11 @@ class Readings:
         if now.goal.object in seen:
             return None
         rest = self.ranked[self.taken + 1 :]
-        own = now.score + _chance_unseen(unsearched)
-        better = [each for each in rest if each.goal.object in seen and each.score + SEEN > own]
-        if not better:
+        found = [reading for reading in rest if reading.goal.object in seen]
+        best = max(found, key=attrgetter("score"), default=None)
+        if best is None or best.score + SEEN <= now.score + _chance_unseen(unsearched):
             return None
-        best = max(better, key=lambda reading: reading.score)
-        left = [each for each in rest if each is not best]
+        left = [reading for reading in rest if reading is not best]
         others = weighed((now, *left), belief)
         why = f"{best.goal.object} was seen here, {now.goal.object} was not"
         return replace(self, ranked=(*self.ranked[: self.taken], best, *others), why=why)

@@ -187,10 +187,12 @@ def same_memory(one: Results, other: Results) -> bool:
 def is_cell(switches: Mapping[str, Any], name: str) -> bool:
     """True for switches of one of the four cells: what has no meaning in it is not looked at."""
     cell = CONDITIONS[name]
-    same = switches.get("rules") == cell.rules and switches.get("memory") == cell.memory
-    filtered = not cell.memory or switches.get("state_filter", True)
-    arbitrated = not (cell.memory and cell.rules) or switches.get("arbitration") == cell.arbitration
-    return bool(same and filtered and arbitrated)
+    if switches.get("rules") != cell.rules or switches.get("memory") != cell.memory:
+        return False
+    if cell.memory and not switches.get("state_filter", True):
+        return False
+    is_arbitrated = cell.memory and cell.rules
+    return not is_arbitrated or switches.get("arbitration") == cell.arbitration
 
 
 def _tells_part_of_memory(results: Results) -> bool:

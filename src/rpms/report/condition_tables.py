@@ -265,7 +265,7 @@ def significance_table(comparison: Comparison) -> Table:
     """
     found = contrasts(comparison)
     scored = comparison.scored
-    gain = attrgetter("score" if scored else "success")
+    gain = attrgetter("score") if scored else attrgetter("success")
     scale = 1 if scored else 100
     columns: Columns = {
         "Comparison": lambda each: (

@@ -243,10 +243,10 @@ def type_figure(comparison: Comparison) -> Picture:
             _whisker(axes, series._replace(at=at))
         counts = Counter(comparison.tasks.values())
         labels = [f"{_drawn(type_label(kind))}\n({counts[kind]})" for kind in types]
-        long = max(map(len, labels), default=0) > 14
-        axes.set_xticks(
-            range(len(types)), labels, rotation=40 if long else 0, ha="right" if long else "center"
-        )
+        slanted = {}
+        if max(map(len, labels), default=0) > 14:
+            slanted = {"rotation": 40, "ha": "right"}
+        axes.set_xticks(range(len(types)), labels, **slanted)
         axes.set_ylabel("Success (%)")
         axes.set_ylim(0, 100)
         figure.legend(loc="outside upper center", ncols=min(4, len(comparison)), frameon=False)
@@ -302,7 +302,10 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
     on: a row of panels for each model, a line for each condition, dashed where the model's mistakes
     were corrected once.
     """
-    usual = [point for point in every if point.teaching.usual and point.teaching.rounds <= 1]
+    usual: list[TaughtPoint] = []
+    for point in every:
+        if point.teaching.usual and point.teaching.rounds <= 1:
+            usual.append(point)
     games: set[int] = set()
     by_base: dict[str, list[TaughtPoint]] = {}
     for point in usual or every:

@@ -114,17 +114,14 @@ def read_results(name: str, run: RunFolder) -> Results:
     settings: Mapping[str, Any] = run.protocol.settings
     rows, damaged = _read_rows(run)
     won = {task: row.won for task, row in rows.items() if not row.missing}
+    terms = {**settings, "tasks": len(run.protocol.tasks), "tasks_hash": run.protocol.tasks_hash}
     unfinished = len(damaged) + len(won) < len(rows)
     condition = settings.get("condition")
     memory = settings.get("memory")
     return Results(
         name,
         rows,
-        protocol={
-            **settings,
-            "tasks": len(run.protocol.tasks),
-            "tasks_hash": run.protocol.tasks_hash,
-        },
+        protocol=terms,
         damaged=damaged,
         going=unfinished and is_going(run.folder),
         switches=condition if isinstance(condition, Mapping) else {},

@@ -110,10 +110,11 @@ def write_guard_report(logs: Sequence[Path], out: Path, *, title: str = "") -> R
     for event in chain.from_iterable(map(read_guard_log, logs)):
         page.add(event)
     shown = page.shown
+    names = ", ".join([log.name for log in logs])
     return shown.write(
         out,
         "guard.html",
-        excerpt(title) or f"Guard: {', '.join(log.name for log in logs)}",
+        excerpt(title) or f"Guard: {names}",
         counts={ruling: shown.counts[ruling] for ruling in _RULINGS},
         rules=sorted(shown.rules.values(), key=lambda rule: -rule["refuse"]),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -115,12 +115,16 @@ class Results:
         """The mean over all tasks as the world gives it, -100 included; a missing episode
         scores 0.
         """
-        return sum(row.score for row in self) / len(self) if self.rows else 0.0
+        return self._mean(row.score for row in self)
 
     @property
     def floored(self) -> float:
         """The mean with negative scores counted as 0."""
-        return sum(row.floored for row in self) / len(self) if self.rows else 0.0
+        return self._mean(row.floored for row in self)
+
+    def _mean(self, scores: Iterable[float]) -> float:
+        """The mean over all tasks; 0 where there are none."""
+        return sum(scores) / len(self) if self.rows else 0.0
 
     def of_type(self, kind: str) -> Results:
         """The results of the tasks of one type."""

@@ -124,16 +124,13 @@ def rich_table(table: Table) -> RichTable:
         title_style="bold",
     )
     for place, heading in enumerate(table.columns):
-        word = place < table.words
+        text = Text(plain(heading))
         least = _least(table, place)
-        # a column of a fixed width is never made narrower, and so no number is cut
-        made.add_column(
-            Text(plain(heading)),
-            justify="left" if word else "right",
-            overflow="fold",
-            min_width=least,
-            width=None if word else least,
-        )
+        if place < table.words:
+            made.add_column(text, justify="left", overflow="fold", min_width=least)
+        else:
+            # a column of a fixed width is never made narrower, and so no number is cut
+            made.add_column(text, justify="right", overflow="fold", min_width=least, width=least)
     for number, group in enumerate(table.groups):
         if number:
             made.add_section()
@@ -160,7 +157,9 @@ def grid(
     )
     for column, heading in list(zip(made.columns, columns, strict=True))[words:]:
         column.width = max(column.width or 0, len(heading))
-    made.padding = (0, 1, 0, 0) if words == 1 else (0, 1)  # numbers stand close
+    made.padding = (0, 1)
+    if words == 1:
+        made.padding = (0, 1, 0, 0)  # numbers stand close
     return made
 
 

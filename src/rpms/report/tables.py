@@ -34,7 +34,7 @@ from rpms.report.condition_tables import (
     won,
 )
 from rpms.report.contrasts import interaction_of
-from rpms.report.learning_curve import MEMORY_SERIES, RULES_SERIES, rounds
+from rpms.report.learning_curve import MEMORY_SERIES, RULES_SERIES, LearningRound, rounds
 from rpms.report.notes import omissions, reservations
 from rpms.report.outcomes import ENFORCED, Results, condition_label, type_label
 from rpms.report.statistical_tests import additive_expectation
@@ -69,7 +69,8 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
         }
         parts.append(lines_of(rows, columns))
     total = len(comparisons[0].tasks) if comparisons else 0
-    once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
+    attempted_once = all(comparison.once for comparison in comparisons)
+    once = ", each attempted once" if attempted_once else ""
     caption = f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition."
     notes = tuple(chain.from_iterable(map(omissions, comparisons)))
     return Table("main", caption, tuple(columns), groups(*parts), notes, words=2)
@@ -272,11 +273,15 @@ def learning_table(comparison: Comparison) -> Table:
         "Entries": lambda point: str(point.entries),
     }
     for series in (MEMORY_SERIES, RULES_SERIES):
-        columns[f"{series} (%)"] = lambda point, name=series: (
-            percent(point.results[name].rate) if name in point.results else None
-        )
+        columns[f"{series} (%)"] = partial(_rate_of, series)
     caption = "Learning curve: success by size of memory."
     return by_condition("learning", caption, comparison, columns, rounds(comparison))
+
+
+def _rate_of(series: str, point: LearningRound) -> str | None:
+    """Success of a series after a round; None where it has no such round."""
+    results = point.results.get(series)
+    return None if results is None else percent(results.rate)
 
 
 def methods_table(world: str) -> Table:
@@ -284,19 +289,16 @@ def methods_table(world: str) -> Table:
 
     Not comparable with anything measured here.
     """
-    science = world == "scienceworld"
-    rows = PUBLISHED["methods"]["scienceworld" if science else "alfworld"]
+    if world == "scienceworld":
+        rows = PUBLISHED["methods"]["scienceworld"]
+        columns = ("Method", "Backbone", "Regime", "Split", "Reference", "Score")
+    else:
+        rows = PUBLISHED["methods"]["alfworld"]
+        columns = ("Method", "Backbone", "Regime", "Trials", "Reference", "SR")
     return Table(
         "methods",
         "Published results for context only: backbones, training, trials and subsets differ.",
-        (
-            "Method",
-            "Backbone",
-            "Regime",
-            "Split" if science else "Trials",
-            "Reference",
-            "Score" if science else "SR",
-        ),
+        columns,
         groups(line(*row, published=True) for row in rows),
         words=5,
     )

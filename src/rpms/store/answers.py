@@ -247,7 +247,10 @@ def _without_folders(model: str) -> str:
     where its maker keeps weights.
     """
     provider, slash, rest = model.partition("/")
-    parts = [Path(part).name if Path(part).is_absolute() else part for part in rest.split("+")]
+    parts: list[str] = []
+    for part in rest.split("+"):
+        path = Path(part)
+        parts.append(path.name if path.is_absolute() else part)
     return f"{provider}{slash}{'+'.join(parts)}"
 
 

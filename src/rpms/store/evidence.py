@@ -129,13 +129,16 @@ class Claim(Support):
     """The line as the manual writes it: `holding(object)`."""
 
     def __post_init__(self) -> None:
-        place = (
-            len(self.at) == 2
-            and self.at[0] in _ENTRIES
-            and (self.key in _LISTS or self.at[0] == "facts")
-        )
-        if self.label is not Label.EDITED and not place and self.at != ("localities",):
+        if self.label is not Label.EDITED and not self._is_of_a_learned_manual():
             raise ValueError("at: should be where a learned manual has lines")
+
+    def _is_of_a_learned_manual(self) -> bool:
+        """True if a learned manual has lines at the place."""
+        if self.at == ("localities",):
+            return True
+        if len(self.at) != 2 or self.at[0] not in _ENTRIES:
+            return False
+        return self.key in _LISTS or self.at[0] == "facts"
 
     @property
     def place(self) -> str:

@@ -137,13 +137,12 @@ class ManualReader(Generic[Value]):
     def head(self, yaml: YamlFile) -> None:
         """Check the keys of a file, and read what stands for the whole of it."""
         keys = self.kind.keys
+        is_manual = not yaml.tree.keys().isdisjoint(keys)
         for key in yaml.tree:
             if key not in keys:
-                named = (
-                    f" {excerpt(key)!r}"
-                    if is_near(str(key), keys) or yaml.tree.keys() & set(keys)
-                    else ""
-                )
+                # only what may be a misspelt key is quoted: another file may be secret
+                quoted = is_manual or is_near(str(key), keys)
+                named = f" {excerpt(key)!r}" if quoted else ""
                 raise yaml.at(key).error(
                     f"unknown tier or key{named}; {self.kind.article} has {', '.join(keys)}"
                 )

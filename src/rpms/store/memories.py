@@ -64,7 +64,8 @@ def _snapshot(value: Any) -> Mapping[str, Any]:
 
 def _filled(read: Reader) -> Reader:
     def some(value: Any) -> Any:
-        if not (found := read(value)):
+        found = read(value)
+        if not found:
             raise ValueError("should not be empty")
         return found
 
@@ -91,10 +92,17 @@ _READERS: Mapping[str, Reader] = {
     "state_signature": lambda value: StateSignature.parse(_text(value)),
     "goals": lambda value: frozenset(map(GoalSignature.parse, _texts(value))),
     "actions": _filled(_texts),
-    **dict.fromkeys(("preconditions", "effects"), _texts),
-    **dict.fromkeys(("precondition", "outcome", "fields"), _snapshot),
-    **dict.fromkeys(("failed_action", "action_template", "request"), _said),
-    **dict.fromkeys(("success_count", "failure_count", "occurrence_count"), reader_of(int)),
+    "preconditions": _texts,
+    "effects": _texts,
+    "precondition": _snapshot,
+    "outcome": _snapshot,
+    "fields": _snapshot,
+    "failed_action": _said,
+    "action_template": _said,
+    "request": _said,
+    "success_count": reader_of(int),
+    "failure_count": reader_of(int),
+    "occurrence_count": reader_of(int),
     "confidence": _up_to(1),
     "retrieval_weight": _filled(_up_to(1_000)),
     "origins": lambda value: frozenset(Origin(*each) for each in _named(value)),

@@ -72,16 +72,21 @@ class Protocol:
         for name in {**was, **now_is}:
             one = was.get(name, "nothing")
             two = now_is.get(name, "nothing")
-            if one != two:
-                is_hash = _HASH.fullmatch(one) or _HASH.fullmatch(two)
-                (hashes if is_hash else plain).append(f"{name}: {_said(one)} → {_said(two)}")
-        found = [*plain, *hashes]
+            if one == two:
+                continue
+            changed = f"{name}: {_said(one)} → {_said(two)}"
+            if _HASH.fullmatch(one) or _HASH.fullmatch(two):
+                hashes.append(changed)
+            else:
+                plain.append(changed)
         if self.tasks != now.tasks:
             added = set(now.tasks) - set(self.tasks)
             gone = set(self.tasks) - set(now.tasks)
-            how = f"{len(added)} added, {len(gone)} gone" if added or gone else "in another order"
-            found.insert(0, f"tasks: {len(self.tasks)} → {len(now.tasks)} ({how})")
-        return tuple(found)
+            how = "in another order"
+            if added or gone:
+                how = f"{len(added)} added, {len(gone)} gone"
+            plain.insert(0, f"tasks: {len(self.tasks)} → {len(now.tasks)} ({how})")
+        return (*plain, *hashes)
 
 
 def flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:

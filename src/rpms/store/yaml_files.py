@@ -135,8 +135,11 @@ class Place:
         try:
             read = from_json(form, given)
         except NotJson as error:
-            entry = f"{self.name}: {'' if error.place else 'entry '}" if self.path else ""
-            raise self.at(*error.place).error(f"{entry}{error}") from None
+            problem = str(error)
+            if self.path:
+                what = "" if error.place else "entry "
+                problem = f"{self.name}: {what}{error}"
+            raise self.at(*error.place).error(problem) from None
         for name in needed_by(form):
             if isinstance(given, dict) and given[name] in ("", []):
                 raise self.at(name).error(f"{self.name}: {name}: should not be empty")
@@ -328,13 +331,16 @@ def _with_lines(text: str, found: Any, items: Sequence[int | str]) -> str:
     written = [text[start:end] for start, end in zip(starts, ends, strict=True)]
     texts = _written_anew(written, items)
     indent = f"\n{' ' * found.start_mark.column}"
-    listed = indent.join(f"- {item}" for item in texts) if texts else _flow(())
+    listed = indent.join([f"- {item}" for item in texts]) or _flow(())
     return f"{text[: found.start_mark.index]}{listed}{text[ends[-1] :]}"
 
 
 def _written_anew(written: Sequence[str], items: Sequence[int | str]) -> list[str]:
     """Items as a file has them: by number as they were written, texts in quotes if need be."""
-    return [written[item] if isinstance(item, int) else _quoted(item) for item in items]
+    texts: list[str] = []
+    for item in items:
+        texts.append(written[item] if isinstance(item, int) else _quoted(item))
+    return texts
 
 
 def _end(text: str, node: Any) -> int:

@@ -313,14 +313,21 @@ def some(items: Sequence[str], most: int) -> str:
 
 def lacking(world: object) -> str:
     """Reason why something is no World, in words; empty if it is one."""
-    kind = world.__name__ if isinstance(world, type) else type(world).__name__
     if isinstance(world, type):
+        kind = world.__name__
         return f"this is the class {kind}; name an instance of it: world = {kind}()"
+    kind = type(world).__name__
     if not isinstance(world, World):
         return f"{kind} is no subclass of rpms.worlds.base.World"
     missing = [name for name in ("name", "splits", "wording") if not hasattr(world, name)]
     if missing:
         return f"{kind} has no {', '.join(missing)}"
+    wrong = _wrong_value(world)
+    return f"{kind}: {wrong}" if wrong else ""
+
+
+def _wrong_value(world: World) -> str:
+    """The first field of a world that is not what it must be, in words; empty if all are."""
     required = {
         "name must be a text": isinstance(world.name, str) and world.name,
         'splits must be names such as ("train", "test")': _are_names(world.splits),
@@ -331,7 +338,7 @@ def lacking(world: object) -> str:
     }
     for claim, holds in required.items():
         if not holds:
-            return f"{kind}: {claim}"
+            return claim
     return ""
 
 

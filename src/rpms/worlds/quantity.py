@@ -7,7 +7,7 @@ than the first, gives the end.
 """
 
 from collections.abc import Sequence
-from math import copysign, exp
+from math import exp
 from typing import Final, NamedTuple
 
 _REST: Final = 0.12
@@ -57,10 +57,10 @@ class Trend(NamedTuple):
 
     def falls_short(self, bound: float) -> bool:
         """True if it will come to rest before a bound, even if its end is a tenth farther."""
-        if self.end is None:
+        if self.end is None or self.rate == 0:
             return False
         hoped = self.end + (self.end - self.last.value) / 10
-        return (bound - hoped) * copysign(1, self.rate) > 0 and self.rate != 0
+        return hoped < bound if self.rate > 0 else hoped > bound
 
 
 def last_stay(readings: Sequence[Measurement], device: str) -> list[Measurement]:

@@ -225,10 +225,15 @@ def _layers(cache: Any) -> list[tuple[Any, Any]]:
     """
     try:
         layers = [(keys, values) for keys, values, *_ in cache]
-        shapes = {part.shape for layer in layers for part in layer}
+        shapes: set[Any] = set()
+        for keys, values in layers:
+            shapes |= {keys.shape, values.shape}
     except (AttributeError, TypeError, ValueError):  # a cache of another kind
         return []
-    return layers if len(shapes) == 1 and len(next(iter(shapes))) == 4 else []
+    if len(shapes) != 1:
+        return []
+    [shape] = shapes
+    return layers if len(shape) == 4 else []
 
 
 def _fill(copies: Sequence[_Copy], past: int, layers: Sequence[tuple[Any, Any]]) -> None:

@@ -85,7 +85,7 @@ class PromptRow:
         """Logarithms of the choices' probabilities, once they are weighed."""
         if begun is not None:
             self._phase = _Phase.CHOICE
-            *self.prompt, last = [*self.prompt, *letters.encode(begun)] if begun else self.prompt
+            *self.prompt, last = (*self.prompt, *letters.encode(begun)) if begun else self.prompt
             self.choices = [[last, *letters.encode(choice)] for (choice,) in shapes]
         elif shapes:
             self._phase = _Phase.THOUGHT
@@ -144,8 +144,10 @@ class PromptRow:
     def _viable(self, text: str, so_far: str) -> bool:
         """True if a text goes on as a template allows. A character may be written in part yet."""
         grows = text != so_far or text.endswith("\ufffd")
+        if not grows or not text.startswith(" "):
+            return False
         written = text[1:].rstrip("\ufffd")
-        return grows and text[0] == " " and any(begins(written, shape) for shape in self._shapes)
+        return any(begins(written, shape) for shape in self._shapes)
 
     def _ends_thought(self, token: int) -> bool:
         """True if the thought has no room left, or a token ends its line or the answer."""

@@ -19,9 +19,11 @@ class Chooser:
     """
 
     def __init__(self, torch: Any, decoding: Decoding, seeds: Sequence[int], device: Any) -> None:
-        self._torch, self._decoding = torch, decoding
+        self._torch = torch
+        self._decoding = decoding
         extra = dict(decoding.extra)
-        if unknown := [name for name in extra if name not in PARAMETERS]:
+        unknown = [name for name in extra if name not in PARAMETERS]
+        if unknown:
             raise InputError(
                 f"hf/ does not take the parameter {unknown[0]!r}; it takes"
                 f" {' and '.join(PARAMETERS)}"

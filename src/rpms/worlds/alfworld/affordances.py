@@ -104,7 +104,10 @@ def has_door(kind: str) -> bool | None:
     if kind not in places():
         return None
     percents = {place.lower(): percent for place, percent in tables()["openable"].items()}
-    return {0: False, 100: True}.get(percents.get(kind, 0))
+    percent = percents.get(kind, 0)
+    if percent == 0:
+        return False
+    return True if percent == 100 else None
 
 
 def has(attribute: str, kind: str) -> bool | None:

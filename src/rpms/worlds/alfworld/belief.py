@@ -471,4 +471,6 @@ def _in_rows(numbers: Iterable[int]) -> Iterator[str]:
         else:
             rows.append(range(number, number + 1))
     for row in rows:
-        yield f"{row[0]}-{row[-1]}" if len(row) > 1 else str(row[0])
+        first = row[0]
+        last = row[-1]
+        yield str(first) if first == last else f"{first}-{last}"

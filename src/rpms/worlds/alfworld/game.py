@@ -133,7 +133,9 @@ def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]
     yield from _wrong_claims("closed", belief.closed, known, closed)
     yield from _wrong_claims("with a door", belief.has_door, known, truth.openable)
     yield from _wrong_pairs(names, belief.sites, truth)
-    if not {*names} <= truth.places.keys() or len(belief.places) not in (0, len(truth.places)):
+    invented = set(names) - truth.places.keys()
+    left_out = belief.places and len(belief.places) != len(truth.places)
+    if invented or left_out:
         yield f"the places are {', '.join(truth.places)}"
 
 
@@ -147,15 +149,16 @@ def _wrong_pairs(names: Sequence[str], sites: Sites, truth: GroundTruth) -> Iter
 
 
 def _wrong_claims(
-    how: str,
+    property_: str,
     ask: Callable[[str], bool | None],
     places: Sequence[str],
-    so: Container[str],
+    true_of: Container[str],
 ) -> Iterator[str]:
-    """Places about which a belief is wrong."""
+    """Places about which a belief is wrong, in a property that it tells of them."""
     for place in places:
-        if ask(place) is (place not in so):
-            yield f"{place} is {'' if place in so else 'not '}{how}"
+        truth = place in true_of
+        if ask(place) is (not truth):
+            yield f"{place} is {'' if truth else 'not '}{property_}"
 
 
 def _comparable_pairs(

@@ -35,6 +35,15 @@ class Sight(NamedTuple):
     """All that is in it; None where a closed door hides it."""
 
 
+class Arrival(NamedTuple):
+    """An arrival at a place."""
+
+    spot: str
+    """The game's name for where one stands: in the 0.4 dialect the place's own; empty if it was
+    cut off."""
+    seen: Sight
+
+
 def things(listing: str) -> tuple[str, ...]:
     """The names in a list such as `a apple 2, and a egg 1`; none in `nothing`."""
     if listing == "nothing" or not listing:
@@ -74,15 +83,13 @@ def sight(text: str) -> Sight | None:
     return None
 
 
-def arrival(text: str) -> tuple[str, Sight] | None:
-    """Read an answer to `go to`: the name of the spot, in the 0.4 dialect the place's own, and
-    what is seen.
-    """
+def arrival(text: str) -> Arrival | None:
+    """Read an answer to `go to`."""
     if not text.startswith("You arrive at "):
         return None
-    where, _, rest = text.removeprefix("You arrive at ").partition(". ")
+    spot, _, rest = text.removeprefix("You arrive at ").partition(". ")
     seen = sight(rest)
-    return (where, seen) if seen is not None else None
+    return None if seen is None else Arrival(spot, seen)
 
 
 def deed(text: str) -> ToldDeed | None:
@@ -104,8 +111,15 @@ def carried(text: str) -> tuple[str, ...] | None:
     return () if text.startswith(_CARRYING_NOTHING) else None
 
 
-def described(text: str) -> tuple[str, frozenset[str]] | None:
-    """Read an answer to `examine` with an object: its name and the states the text tells."""
+class Described(NamedTuple):
+    """An object, and the states that a text tells of it."""
+
+    name: str
+    states: frozenset[str]
+
+
+def described(text: str) -> Described | None:
+    """Read an answer to `examine` with an object."""
     if not text.startswith("This is a ") or text.startswith("This is a normal "):
         return None
     words = text.removeprefix("This is a ").removesuffix(".").split(" ")
@@ -114,7 +128,7 @@ def described(text: str) -> tuple[str, frozenset[str]] | None:
         word = words.pop(0)
         if word in _STATES:
             found.add(_STATES[word])
-    return " ".join(words), frozenset(found)
+    return Described(" ".join(words), frozenset(found))
 
 
 _Value = TypeVar("_Value")
@@ -134,11 +148,12 @@ def update(belief: AlfworldBelief, action: str | None, observation: str) -> Alfw
         return belief if command is None else _refused(belief, command)
     seen = sight(text)
     if seen is not None and command == f"go to {seen.place}":
-        return _arrive(belief, ("", seen))  # many loops cut `You arrive at loc 7.` off an answer
-    for read, take_over in _READERS:
-        found = read(text)
+        # many loops cut `You arrive at loc 7.` off an answer
+        return _arrive(belief, Arrival("", seen))
+    for form in _FORMS:
+        found = form.read(text)
         if found is not None:
-            return take_over(belief, found)
+            return form.take_over(belief, found)
     return _opened(belief, text) if command is None else belief
 
 
@@ -155,16 +170,16 @@ def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str
     return mapping if mapping.get(key) == value else {**mapping, key: value}
 
 
-def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelief:
-    where, seen = arrived
+def _arrive(belief: AlfworldBelief, arrived: Arrival) -> AlfworldBelief:
+    seen = arrived.seen
     place = seen.place
     dialect = belief.dialect
     site = belief.sites.site_of(place)
-    if where == place:
+    if arrived.spot == place:
         dialect = "0.4"
-    elif where:
+    elif arrived.spot:
         dialect = "0.3"
-        site = f"{PRINTED}{where}"
+        site = f"{PRINTED}{arrived.spot}"
     sites = belief.sites.put(place, site)
     site = sites.of[place]
     if belief.site:
@@ -299,15 +314,37 @@ def _would_work(verb: str, is_open: bool | None) -> bool:
     return False
 
 
-_READERS: tuple[
-    tuple[Callable[[str], Any], Callable[[AlfworldBelief, Any], AlfworldBelief]], ...
-] = (
-    (arrival, _arrive),
-    (deed, _do),
-    (sight, lambda belief, seen: _see(_stand(belief, seen.place), seen)),
-    (facing, _face),
-    (carried, lambda belief, carried: belief.but(hand=carried[0] if carried else None)),
-    (described, lambda belief, described: _change(belief, *described)),
-    (room, lambda belief, room: belief.but(places=belief.places or room, site=NOWHERE)),
+def _see_here(belief: AlfworldBelief, seen: Sight) -> AlfworldBelief:
+    return _see(_stand(belief, seen.place), seen)
+
+
+def _carry(belief: AlfworldBelief, carried: tuple[str, ...]) -> AlfworldBelief:
+    return belief.but(hand=carried[0] if carried else None)
+
+
+def _describe(belief: AlfworldBelief, told: Described) -> AlfworldBelief:
+    return _change(belief, told.name, told.states)
+
+
+def _enter(belief: AlfworldBelief, places: tuple[str, ...]) -> AlfworldBelief:
+    return belief.but(places=belief.places or places, site=NOWHERE)
+
+
+class _Form(NamedTuple):
+    """A form of answer."""
+
+    read: Callable[[str], Any]
+    """What a text of this form says; None for any other text."""
+    take_over: Callable[[AlfworldBelief, Any], AlfworldBelief]
+    """The belief after it."""
+
+
+_FORMS = (
+    _Form(arrival, _arrive),
+    _Form(deed, _do),
+    _Form(sight, _see_here),
+    _Form(facing, _face),
+    _Form(carried, _carry),
+    _Form(described, _describe),
+    _Form(room, _enter),
 )
-"""Each form of answer, and what it teaches."""

@@ -30,7 +30,7 @@ from rpms.worlds.alfworld.update import NOTHING_HAPPENS, TASK, WORDS, update
 from rpms.worlds.base import REQUEST, Command, Game, Setting, Task, World, read_wording
 
 _LONGEST = 300
-"""No command is longer; a longer text is no command."""
+"""Characters of the longest command; a longer text is no command."""
 
 _JOINTS = {verb: [f" {word} " for word in words] for verb, words in WORDS["joints"].items()}
 _PREFIX = re.compile(r"(?:action|act|>)\s*:?\s*", re.IGNORECASE)
@@ -50,16 +50,22 @@ def forgive(action: str, belief: AlfworldBelief) -> Command:
     cleaned = _cleaned(text)
     said = cleaned.lower()
     repairs = ["form"] if cleaned != text else []
-    read: str | None = WORDS["bare"].get(said)
-    spoken = _spoken_verb(said)
-    if read is None and spoken is not None:
-        rest = said.removeprefix(f"{spoken.words} ")
-        read = _with_names(spoken, rest, belief, repairs)
-    if read is None:
+    read = _command_said(said, belief, repairs)
+    if read is None or read == text:
         return Command(text)
     if read != cleaned and not repairs:
         repairs.append("letter case" if read == said else "wording")
-    return Command(read, tuple(dict.fromkeys(repairs)) if read != text else ())
+    return Command(read, tuple(dict.fromkeys(repairs)))
+
+
+def _command_said(said: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
+    """The command that words in small letters mean; None if they mean none."""
+    if said in WORDS["bare"]:
+        return str(WORDS["bare"][said])
+    spoken = _spoken_verb(said)
+    if spoken is None:
+        return None
+    return _with_names(spoken, said.removeprefix(f"{spoken.words} "), belief, repairs)
 
 
 @lru_cache(maxsize=4_096)
@@ -101,10 +107,8 @@ def _with_names(
     if words not in (verb, "go to"):
         repairs.append(f"`{words}`")
     if joint:
-        things = belief.holding if verb not in ("take", "slice") else ()
-        others = belief.holding if verb == "slice" else belief.places
-        thing = _name(first, things or belief.names["object"], repairs)
-        other = _name(second, others, repairs)
+        thing = _name(first, _first_things_for(verb, belief), repairs)
+        other = _name(second, belief.holding if verb == "slice" else belief.places, repairs)
         if verb == "put":
             return _put(thing, joint, other, words, belief, repairs)
         return _joined(verb, thing, joint, other, repairs)
@@ -128,6 +132,15 @@ def _split_at_joint(verb: str, rest: str) -> tuple[str, str, str]:
     """
     found = [joint for joint in _JOINTS.get(verb, ()) if joint in rest]
     return rest.partition(min(found, key=rest.find)) if found else (rest, "", "")
+
+
+def _first_things_for(verb: str, belief: AlfworldBelief) -> Iterable[str]:
+    """Names that the first of a verb's two things may have: what is in hand, unless it is taken or
+    sliced.
+    """
+    if verb in ("take", "slice"):
+        return belief.names["object"]
+    return belief.holding or belief.names["object"]
 
 
 def _things_for(verb: str, belief: AlfworldBelief) -> Iterable[str]:

@@ -281,7 +281,12 @@ class JavaGame(ABC):
         self._untouched = False
         if not untouched:
             return self._step(command)
-        return _or_else(lambda: self._step(command), lambda: self._start() and self._step(command))
+        return _or_else(lambda: self._step(command), lambda: self._step_anew(command))
+
+    def _step_anew(self, command: str) -> Outcome:
+        """The first step, in a fresh JVM."""
+        self._start()
+        return self._step(command)
 
     def close(self) -> None:
         """Let go of the simulator, which stays with its JVM for other games until the process
@@ -314,6 +319,5 @@ def _or_else(attempt: Callable[[], Outcome], another: Callable[[], Outcome]) -> 
         try:
             return another()
         except WorldError as second:
-            raise WorldError(
-                f"{first}, and then {second}" if str(first) != str(second) else str(first)
-            ) from second
+            same = str(first) == str(second)
+            raise WorldError(str(first) if same else f"{first}, and then {second}") from second

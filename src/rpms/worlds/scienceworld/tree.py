@@ -88,8 +88,9 @@ def _begins_with(name: str, short: str) -> bool:
     """
     if not name.startswith(f"{short} "):
         return False
-    rest = name[len(short) :]
-    return rest.startswith((" of ", " with ")) or len(rest) == 2
+    rest = name.removeprefix(short)
+    is_one_letter = len(rest) == len(" B")
+    return is_one_letter or rest.startswith((" of ", " with "))
 
 
 def _are_one_species(one: str, other: str) -> bool:

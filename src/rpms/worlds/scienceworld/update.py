@@ -166,13 +166,12 @@ class _Notes:
         """
         before = self.history.get(substance, ())
         nature = f"nature of {substance}"
-        if state is None:
-            if substance == self._wanted:
-                state = self.readings.get(nature)
-        elif not before and substance in self.since:
+        if state is not None and not before and substance in self.since:
             # its name said nothing until now: it was in the state that it is in by nature
             self.readings[nature] = _OTHER[state]
             before = (_OTHER[state],)
+        if state is None and substance == self._wanted:
+            state = self.readings.get(nature)
         if state is None or state in before[-1:]:
             return before
         return (*before, state)
@@ -209,14 +208,18 @@ def _readings_of(seen: Seen) -> Mapping[str, str]:
     """Read how far a block has slid on the plane that holds it, and the ticks of a watch."""
     readings = {}
     for flag in seen.thing.flags:
-        slid = _SLID.fullmatch(flag)
+        slid = _share_slid(flag)
         if seen.holders and slid:
-            readings[seen.holder] = slid[1]
-        elif seen.holders and flag in _AT_AN_END:
-            readings[seen.holder] = _AT_AN_END[flag]
+            readings[seen.holder] = slid
         elif flag.endswith(" ticks"):
             readings[seen.name] = flag.removesuffix(" ticks")
     return readings
+
+
+def _share_slid(flag: str) -> str:
+    """Per cent of a plane that a block has slid, from the words for it; empty for other words."""
+    slid = _SLID.fullmatch(flag)
+    return slid[1] if slid else _AT_AN_END.get(flag, "")
 
 
 def _held(belief: ScienceBelief, listing: Forest) -> ScienceBelief:

@@ -43,19 +43,24 @@ def required_instruments(entry: Entry) -> tuple[str, ...]:
     """
     if not isinstance(entry, SuccessSnippet):
         return ()
+    needed: dict[str, None] = {}
     stated = entry.precondition.get("instrument")
-    needed = [stated] if isinstance(stated, str) and stated else []
+    if isinstance(stated, str) and stated:
+        needed[stated] = None
     picked: set[str] = set()
     for action in entry.actions:
         command = action[:200].casefold().strip()
-        pick = _PICK.fullmatch(command)
-        if pick is not None:
-            picked.add(pick[1])
-        use = _USE.fullmatch(command)
-        used = "" if use is None else use[1]
-        if used in INSTRUMENTS and used not in picked and used not in needed:
-            needed.append(used)
+        picked.add(_name_in(command, _PICK))
+        used = _name_in(command, _USE)
+        if used in INSTRUMENTS and used not in picked:
+            needed[used] = None
     return tuple(needed)
+
+
+def _name_in(command: str, form: re.Pattern[str]) -> str:
+    """The thing that a command of a form names; empty for any other command."""
+    match = form.fullmatch(command)
+    return "" if match is None else match[1]
 
 
 def compatible(situation: Situation, entry: Entry, _rules: ActiveRules) -> str:

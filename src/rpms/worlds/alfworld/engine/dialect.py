@@ -23,7 +23,9 @@ MAX_GRAMMAR = 400_000
 _SPACE = re.compile(r"(?:\s|#[^\n]*(?:\n|$))*")
 _HEAD = re.compile(r"action\s+([\w/-]+)\s*\{")
 _FIELD = re.compile(
-    r'(template|feedback|pddl|grammar)\s*::\s*("""(.*?)"""|"([^"]*)")\s*;', re.DOTALL
+    r"(?P<name>template|feedback|pddl|grammar)\s*::\s*"
+    r'("""(?P<block>.*?)"""|"(?P<line>[^"]*)")\s*;',
+    re.DOTALL,
 )
 _TASK = "Your task is to: "
 
@@ -48,13 +50,18 @@ class Domain(NamedTuple):
     others: list[SExpr]
 
 
-class Grammar(NamedTuple):
-    """TextWorld's texts of a game: commands and answers of each action, and the rules they are
-    put together by.
-    """
+class ActionTexts(NamedTuple):
+    """An action's command, and the text that answers."""
 
-    actions: Mapping[str, tuple[str, str]]
-    """Lower-case name of an action → its command and the text that answers."""
+    command: str
+    answer: str
+
+
+class Grammar(NamedTuple):
+    """TextWorld's texts of a game, and the rules they are put together by."""
+
+    actions: Mapping[str, ActionTexts]
+    """The texts of each action, by its name in small letters."""
     rules: Mapping[str, Any]
     """Symbol → its alternatives, as the grammar writes them."""
 
@@ -79,7 +86,7 @@ def read_grammar(text: str) -> Grammar:
     """Read a grammar. Raises Damage for anything TextWorld could not read."""
     if len(text) > MAX_GRAMMAR:
         raise Damage(f"is {len(text):,} characters long; the limit is {MAX_GRAMMAR:,}")
-    actions: dict[str, tuple[str, str]] = {}
+    actions: dict[str, ActionTexts] = {}
     rules: dict[str, Any] = {}
     at = _skip(text, 0)
     while at < len(text):
@@ -87,11 +94,12 @@ def read_grammar(text: str) -> Grammar:
         field = _FIELD.match(text, at)
         if head is not None:
             action = _action(text, head)
-            actions[head[1].lower()] = (action.fields["template"], action.fields["feedback"])
-            rules.update(_rules(_without_comments(action.fields.get("grammar", "{}"))))
+            fields = action.fields
+            actions[head[1].lower()] = ActionTexts(fields["template"], fields["feedback"])
+            rules.update(_rules(_without_comments(fields.get("grammar", "{}"))))
             at = action.end
-        elif field is not None and field[1] == "grammar" and field[3] is not None:
-            rules.update(_rules(field[3]))
+        elif field is not None and field["name"] == "grammar" and field["block"] is not None:
+            rules.update(_rules(field["block"]))
             at = field.end()
         else:
             raise Damage("is not a TextWorld grammar", text.count("\n", 0, at) + 1)
@@ -111,7 +119,8 @@ def _action(text: str, head: re.Match[str]) -> _Action:
     fields: dict[str, str] = {}
     at = _skip(text, head.end())
     while field := _FIELD.match(text, at):
-        fields[field[1]] = field[4] if field[3] is None else field[3]
+        block = field["block"]
+        fields[field["name"]] = field["line"] if block is None else block
         at = _skip(text, field.end())
     if text[at : at + 1] != "}":
         raise Damage("has an action that does not end", text.count("\n", 0, at) + 1)
@@ -141,10 +150,16 @@ def _rules(block: str) -> dict[str, Any]:
     return data
 
 
+class _Release(NamedTuple):
+    """A release's rules and wording, by this project's own texts of them."""
+
+    domain: Domain
+    grammar: Grammar
+
+
 @cache
-def _release(dialect: ReleaseName) -> tuple[Domain, Grammar]:
-    """A release's domain and grammar, by this project's own texts of them."""
-    return _domain(texts.domain(dialect)), read_grammar(texts.grammar(dialect, ""))
+def _release(dialect: ReleaseName) -> _Release:
+    return _Release(_domain(texts.domain(dialect)), read_grammar(texts.grammar(dialect, "")))
 
 
 @lru_cache(maxsize=8)
@@ -154,7 +169,7 @@ def read_domain(text: str) -> Domain:
     Remembered, since games share their domain.
     """
     domain = _domain(text)
-    old, new = (_release(dialect)[0] for dialect in DIALECTS)
+    old, new = (_release(dialect).domain for dialect in DIALECTS)
     for action in new.actions:
         if action in domain.actions:
             known = (old.actions.get(action), new.actions[action])
@@ -176,20 +191,23 @@ def recognise(domain: Domain, grammar: Grammar) -> tuple[Dialect, str]:
 
     Raises Damage when its wording is not ALFWorld's.
     """
-    old, new = (_release(dialect)[1] for dialect in DIALECTS)
+    old, new = (_release(dialect).grammar for dialect in DIALECTS)
     _check_actions(domain, grammar, old, new)
     _check_rules(domain, grammar, old, new)
     puts = grammar.actions["putobject"] == old.actions["putobject"]
     if puts != (grammar.rules["PutObject.feedback"] == old.rules["PutObject.feedback"]):
         raise Damage("words 'putobject' in another way than ALFWorld")
     goal = _goal_sentence(grammar)
-    helped = grammar.rules["help.feedback"][0]["rhs"] if "help" in domain.actions else None
+    arrival = "GotoLocation.feedback"
+    old_cleaning = _release("0.3").domain.actions["cleanobject"]
+    helped = None
+    if "help" in domain.actions:
+        helped = grammar.rules["help.feedback"][0]["rhs"].lstrip()  # as TextWorld's parser does
     dialect = Dialect(
         name="0.3" if puts else "0.4",
-        arrives_at_location=grammar.rules["GotoLocation.feedback"]
-        == old.rules["GotoLocation.feedback"],
-        any_sink=domain.actions["cleanobject"] == _release("0.3")[0].actions["cleanobject"],
-        help=helped and helped.lstrip(),  # as TextWorld's parser does
+        arrives_at_location=grammar.rules[arrival] == old.rules[arrival],
+        any_sink=domain.actions["cleanobject"] == old_cleaning,
+        help=helped,
     )
     return dialect, goal
 

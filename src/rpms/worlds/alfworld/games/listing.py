@@ -160,10 +160,9 @@ def _games(split: str) -> dict[str, dict[str, Any]]:
     if split == BUILTIN:
         raw = (files("rpms.worlds.alfworld") / BUILTIN / "games.json.gz").read_bytes()
         return dict(json.loads(gzip.decompress(raw)))
-    train = range(BUILTIN_COUNT, 2 * BUILTIN_COUNT)
-    return (
-        made_games(BUILTIN_SEED, train) if split == TRAIN else made_games(LARGE_SEED, LARGE_GAMES)
-    )
+    if split == TRAIN:
+        return made_games(BUILTIN_SEED, range(BUILTIN_COUNT, 2 * BUILTIN_COUNT))
+    return made_games(LARGE_SEED, LARGE_GAMES)
 
 
 def builtin_ids(split: str = BUILTIN) -> tuple[str, ...]:
@@ -172,15 +171,13 @@ def builtin_ids(split: str = BUILTIN) -> tuple[str, ...]:
 
 
 def _find(name: str) -> dict[str, Any]:
-    try:
-        return (
-            _games(BUILTIN).get(name)
-            or _games(TRAIN if f"_S{BUILTIN_SEED}_" in name else LARGE)[name]
-        )
-    except KeyError:
-        raise InputError(
-            f"no builtin game {name!r}: list them with split {BUILTIN}, {TRAIN} or {LARGE}"
-        ) from None
+    other = TRAIN if f"_S{BUILTIN_SEED}_" in name else LARGE
+    for split in (BUILTIN, other):
+        if name in _games(split):
+            return _games(split)[name]
+    raise InputError(
+        f"no builtin game {name!r}: list them with split {BUILTIN}, {TRAIN} or {LARGE}"
+    )
 
 
 def builtin_game(name: str) -> dict[str, Any]:
@@ -203,10 +200,12 @@ def builtin_tasks(split: str = BUILTIN) -> list[Task]:
 
 def known_dialect(name: str) -> ReleaseName | None:
     """The dialect of that name; None for no name, where each game keeps its own."""
-    found = next((each for each in DIALECTS if each == name), None)
-    if found is None and name:
-        raise InputError(f"ALFWorld has no dialect {name!r}; choose one of {', '.join(DIALECTS)}")
-    return found
+    if not name:
+        return None
+    for dialect in DIALECTS:
+        if dialect == name:
+            return dialect
+    raise InputError(f"ALFWorld has no dialect {name!r}; choose one of {', '.join(DIALECTS)}")
 
 
 def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
@@ -235,22 +234,28 @@ def load_task(task: Task, dialect: str = "") -> GameEngine:
     """Open a listed game for the native engine, in its own dialect or the one given; read anew
     if its file changed.
     """
-    place, version = task.source.get("builtin", ""), (0, 0)
-    if not place:
-        place = task.source["path"]
-        try:
-            found = Path(place).stat()
-        except (OSError, ValueError) as error:
-            raise unreadable(place, error) from None
-        version = (found.st_mtime_ns, found.st_size)
-    key = _Opened(place, dialect, version)
-    if (kept := _kept.get(key)) is not None:
+    key = _opened(task, dialect)
+    kept = _kept.get(key)
+    if kept is not None:
         return kept
-    engine = read_engine(task_data(task, dialect), place)
+    engine = read_engine(task_data(task, dialect), key.place)
     if len(_kept) >= _KEPT:
         _kept.clear()
     _kept[key] = engine if key in _kept else None
     return engine
+
+
+def _opened(task: Task, dialect: str) -> _Opened:
+    """A task's game as it is now: a file may have changed since it was opened."""
+    builtin = task.source.get("builtin", "")
+    if builtin:
+        return _Opened(builtin, dialect)
+    path = task.source["path"]
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+    return _Opened(path, dialect, (found.st_mtime_ns, found.st_size))
 
 
 ANNOTATIONS = "traj_data.json"
@@ -285,15 +290,17 @@ def _sentences(task: Task) -> Sequence[str]:
     game.
     """
     if "builtin" in task.source:
-        return _builtin().get(task.source["builtin"], ())
+        return _builtin_sentences().get(task.source["builtin"], ())
     file = Path(task.source["path"]).with_name(ANNOTATIONS)
+    if not file.is_file():
+        return ()
     try:
-        data = loads(read_text(file, LARGEST_GAME, encoding="utf-8")) if file.is_file() else None
+        data = loads(read_text(file, LARGEST_GAME, encoding="utf-8"))
     except NotJson as error:
         raise FileError(file, None, f"is not JSON: {error}") from None
     match data:
         case {"turk_annotations": {"anns": list(notes)}}:
-            return [sentence for note in notes if (sentence := _description(note))]
+            return [sentence for sentence in map(_description, notes) if sentence]
     return ()
 
 
@@ -307,9 +314,7 @@ def _description(note: object) -> str:
 
 
 @cache
-def _builtin() -> Mapping[str, list[str]]:
-    return dict(
-        json.loads(
-            (files("rpms.worlds.alfworld") / BUILTIN / "requests.json").read_text(encoding="utf-8")
-        )
-    )
+def _builtin_sentences() -> Mapping[str, list[str]]:
+    """The sentences that come with builtin games, by the game's id."""
+    file = files("rpms.worlds.alfworld") / BUILTIN / "requests.json"
+    return dict(json.loads(file.read_text(encoding="utf-8")))

@@ -297,7 +297,8 @@ def _young_seeds(scene: Scene) -> list[Thing]:
     """The seeds that hang on plants. They fall and grow: only a fresh look tells."""
     if scene.age(_GARDEN) > 3 + len(_offspring(scene)):
         return []
-    return [seen.thing for seen in scene.things if seen.name.endswith(" seed") and _hangs(seen)]
+    hanging = filter(_hangs, scene.things)
+    return [seen.thing for seen in hanging if seen.name.endswith(" seed")]
 
 
 def _dry(scene: Scene) -> list[str]:
@@ -344,10 +345,25 @@ def _borne(scene: Scene) -> bool:
     return bool(_young_seeds(scene))
 
 
-def _there(word: str) -> Names:
-    return lambda scene: (
-        scene.such(lambda seen: seen.name == word and seen.place == _GARDEN) or [word]
-    )
+def _sown_seeds(scene: Scene) -> list[str]:
+    pots = _pots(scene)
+    return scene.such(lambda seen: seen.name.endswith(" seed") and seen.holder in pots)
+
+
+def _soil(scene: Scene) -> list[str]:
+    """Soil for a pot: from the inventory, or else lying about in the greenhouse."""
+    loose = [*_loose_soil(scene, INVENTORY), *_loose_soil(scene, _GARDEN)]
+    return loose[:1]
+
+
+def _named_there(name: str) -> Names:
+    """The things of a name in the greenhouse; just the name where none is known there."""
+
+    def ask(scene: Scene) -> list[str]:
+        there = scene.such(lambda seen: seen.name == name and seen.place == _GARDEN)
+        return there or [name]
+
+    return ask
 
 
 GARDEN: Final = Recipe(
@@ -367,9 +383,7 @@ GARDEN: Final = Recipe(
     words={
         "flower pot": _beds,
         "nursery pot": _nursery,
-        "sown seed": lambda scene: scene.such(
-            lambda seen: seen.name.endswith(" seed") and seen.holder in _pots(scene)
-        ),
+        "sown seed": _sown_seeds,
         "garden door": lambda scene: list(scene.exits.get(_GARDEN, {})),
         "fruit": _fruits,
     },
@@ -378,12 +392,12 @@ GARDEN: Final = Recipe(
         "bed": _beds,
         "nursery": _nursery,
         "dry": _dry,
-        "soil": lambda scene: [*_loose_soil(scene, INVENTORY), *_loose_soil(scene, _GARDEN)][:1],
+        "soil": _soil,
         "dug": lambda scene: _loose_soil(scene, "outside")[:1] or ["soil"],
         "seed": lambda scene: [f"{_plant(scene)} seed in seed jar"],
         "young": lambda scene: [f"{_plant(scene)} seed in {_plant(scene)} plant"],
-        "jug": _there("jug"),
-        "basin": _there("sink"),
+        "jug": _named_there("jug"),
+        "basin": _named_there("sink"),
     },
     tasks=("grow", "mendelian"),
     notes=_notes,

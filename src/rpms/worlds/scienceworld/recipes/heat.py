@@ -104,12 +104,18 @@ def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> boo
     """True if a device is the one to use: among devices that work and can still do more, one that
     is in use, or else the first.
     """
-    broken = {name.rpartition(" in ")[0] for name in scene.broken}
-    working = [name for name in choice if name not in broken] or choice[-1:]
-    fit = [name for name in working if not _is_spent(scene, word, name)] or working[-1:]
+    fit = _fit_devices(scene, word, choice)
     around = device_around(scene, word)
     best = around if around in fit else fit[0]
     return head_of(device) == best
+
+
+def _fit_devices(scene: Scene, word: str, choice: Sequence[str]) -> Sequence[str]:
+    """The devices that work and can still do more for a substance; the last one if none is left."""
+    broken = {name.rpartition(" in ")[0] for name in scene.broken}
+    working = [name for name in choice if name not in broken] or choice[-1:]
+    unspent = [name for name in working if not _is_spent(scene, word, name)]
+    return unspent or working[-1:]
 
 
 def _course(scene: Scene, word: str) -> Trend | None:

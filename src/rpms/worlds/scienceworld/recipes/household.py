@@ -60,16 +60,16 @@ def _best_option(scene: Scene) -> int:
     """The option that the last command meant: its things are where they are known to be."""
     said = scene.last_action or ""
     taking = said.startswith("pick up")
-    meant = []
+    things_meant: list[str] = []
     for name, seen in scene.by_name.items():
         if name in said:
-            meant.append(f"{seen.name} (in {seen.holder or seen.place}".casefold())
-    worth = []
+            things_meant.append(f"{seen.name} (in {seen.holder or seen.place}".casefold())
+    ranks: list[tuple[bool, int]] = []
     for option in map(str.casefold, scene.menu):
-        fitting = [thing for thing in meant if thing in option]
+        fitting = [thing for thing in things_meant if thing in option]
         carried_already = taking and "(in inventory" in option
-        worth.append((not carried_already, len(fitting)))
-    return worth.index(max(worth))  # the first of equal ones
+        ranks.append((not carried_already, len(fitting)))
+    return ranks.index(max(ranks))  # the first of equal ones
 
 
 def _focused(scene: Scene, word: str) -> bool:
@@ -102,6 +102,22 @@ def _was_handled(scene: Scene, word: str) -> bool:
     return any(seen.name in scene.handled for seen in scene.find(word))
 
 
+def _is_fresh(scene: Scene) -> bool:
+    """True if this room was looked at just now: plants take their time, animals do not."""
+    most = 10 if scene.room == "greenhouse" else 2
+    return scene.age(scene.room or "") < most
+
+
+def _has_foci(scene: Scene, count: str) -> bool:
+    """True if so many things were focused on."""
+    return count.isdecimal() and len(scene.focused) >= int(count)
+
+
+def _option(scene: Scene) -> list[str]:
+    """The number of the option to choose, while the simulator waits for one."""
+    return [str(_best_option(scene))] if scene.menu else []
+
+
 _TOOLS: Final = frozenset(THINGS["kinds"]["tool"])
 EVERYDAY: Final = Recipe(
     predicates={
@@ -111,11 +127,8 @@ EVERYDAY: Final = Recipe(
         "hides": lambda scene, name, room: name in scene.hiding(room),
         "located": lambda scene: scene.room is not None,
         "known": lambda scene, room: room in scene.looked,
-        # looked at just now: plants take their time, animals do not
-        "fresh": lambda scene: (
-            scene.age(scene.room or "") < (10 if scene.room == "greenhouse" else 2)
-        ),
-        "foci": lambda scene, count: count.isdecimal() and len(scene.focused) >= int(count),
+        "fresh": _is_fresh,
+        "foci": _has_foci,
     },
     roles={
         "object": lambda scene: list(scene.by_name),
@@ -123,7 +136,7 @@ EVERYDAY: Final = Recipe(
         "tool": lambda scene: scene.such(lambda seen: seen.name in _TOOLS),
         "holder": lambda scene: scene.such(lambda seen: seen.inside and not is_fixed(seen.name)),
         "lid": _closed_lids,
-        "choice": lambda scene: [str(_best_option(scene))] if scene.menu else [],
+        "choice": _option,
     },
 )
 
@@ -299,6 +312,10 @@ def _is_beast(seen: Seen) -> bool:
     return biology.life_span(seen.name) is not None or seen.name in ("caterpillar", "tadpole")
 
 
+def _beasts(scene: Scene) -> list[str]:
+    return scene.such(_is_beast)
+
+
 def _is_green(seen: Seen) -> bool:
     """True for a living plant in a pot or on the ground."""
     planted = bool(seen.holders) and "dead" not in seen.name
@@ -400,7 +417,8 @@ _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
 BOXES: Final = Recipe(
     predicates=keyed(_delivered, _concluded),
     words={
-        **dict.fromkeys(("animal", "living thing"), lambda scene: scene.such(_is_beast)),
+        "animal": _beasts,
+        "living thing": _beasts,
         "plant": lambda scene: scene.such(_is_green),
         "non-living thing": _lifeless,
     },

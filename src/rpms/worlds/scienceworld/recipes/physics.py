@@ -87,14 +87,14 @@ def _lost_sight(scene: Scene, plane: str) -> bool:
     return False
 
 
+def _creeping(scene: Scene, plane: str) -> bool:
+    """True if there is time to wait: the block was just looked at, and had not come far."""
+    ticks = _noted(scene, f"ticks on {plane}")
+    return ticks > 2 and scene.last_action == f"look at {plane}"
+
+
 PLANES: Final = Recipe(
-    predicates={
-        **keyed(_timed, _lost_sight),
-        # there is time to wait: the block was just looked at, and had not come far
-        "creeping": lambda scene, plane: (
-            _noted(scene, f"ticks on {plane}") > 2 and scene.last_action == f"look at {plane}"
-        ),
-    },
+    predicates=keyed(_timed, _lost_sight, _creeping),
     words={"planes": lambda scene: scene.aim.candidates},
     roles={
         "plane": lambda scene: scene.aim.candidates,
@@ -190,6 +190,15 @@ def _are_joint(scene: Scene, one: str, other: str) -> bool:
     return (one, other) in joints or (other, one) in joints
 
 
+def _is_placed(scene: Scene, part: str) -> bool:
+    """True if a part is where the circuit is built."""
+    return any(seen.place == _site(scene) for seen in scene.find(part))
+
+
+def _is_joined(scene: Scene, contact: str) -> bool:
+    return contact.replace(" in ", " on ", 1).casefold() in scene.ends
+
+
 def _is_powered(scene: Scene) -> bool:
     """True if the source gives current: generators have to be switched on."""
     source = _parts(scene)[1]
@@ -198,11 +207,9 @@ def _is_powered(scene: Scene) -> bool:
 
 CIRCUITS: Final = Recipe(
     predicates={
-        "placed": lambda scene, part: any(seen.place == _site(scene) for seen in scene.find(part)),
+        "placed": _is_placed,
         "joint": _are_joint,
-        "joined": lambda scene, contact: (
-            contact.replace(" in ", " on ", 1).casefold() in scene.ends
-        ),
+        "joined": _is_joined,
         "powered": _is_powered,
         "paused": lambda scene: scene.age("connection") > _PAUSE,
         "tested": _tested,
