@@ -15,7 +15,7 @@ from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.models import wire
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.patience import Patience
-from rpms.models.secrets import FORBID_VARIABLE, excerpt, without_secrets
+from rpms.models.secrets import FORBID_VARIABLE, safe_excerpt, without_secrets
 from rpms.models.windows import context_window
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
@@ -163,9 +163,12 @@ def test_an_echoed_key_is_kept_nowhere_however_it_is_written(
 def test_a_key_in_other_letters_is_removed_too(write, monkeypatch):
     key = "Planted-key-8c1d22e7f0a4"
     monkeypatch.setenv("SOME_API_KEY", key)
-    for told in (excerpt(f"bad key {write(key)}!"), without_secrets(f"bad key {write(key)}!", ())):
+    for told in (
+        safe_excerpt(f"bad key {write(key)}!"),
+        without_secrets(f"bad key {write(key)}!", ()),
+    ):
         assert key.lower() not in told.lower()
-    assert "ABCDEF" not in excerpt("no such key: SK-ABCDEFGH123456")
+    assert "ABCDEF" not in safe_excerpt("no such key: SK-ABCDEFGH123456")
 
 
 def test_other_text_stays_as_it_is(monkeypatch):
@@ -176,7 +179,7 @@ def test_other_text_stays_as_it_is(monkeypatch):
 
 
 def test_an_error_does_not_show_a_disguised_key():
-    assert excerpt("bad key " + "\u200b".join(KEY), (KEY,)) == "bad key [key]"
+    assert safe_excerpt("bad key " + "\u200b".join(KEY), (KEY,)) == "bad key [key]"
 
 
 # --- 3 and 4: one response ---

@@ -12,7 +12,7 @@ import pytest
 from rpms.logic.errors import ModelError
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.patience import Patience
-from rpms.models.secrets import excerpt, url_secrets, without_secrets
+from rpms.models.secrets import safe_excerpt, url_secrets, without_secrets
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
 from tests.models.server import anthropic_error, anthropic_ok, openai_error, openai_ok
@@ -110,7 +110,7 @@ def test_a_url_knows_its_secrets():
 
 def test_an_excerpt_hides_basic_credentials_and_keeps_words():
     encoded = base64.b64encode(b"me:pass-word").decode()
-    assert excerpt(f"Authorization: Basic {encoded} refused") == "Authorization: [key] refused"
-    assert excerpt(f"got {encoded}", url_secrets("https://me:pass-word@host")) == "got [key]"
-    assert excerpt("Basic authentication required") == "Basic authentication required"
-    assert excerpt("Basic Authentication required") == "Basic Authentication required"
+    assert safe_excerpt(f"Authorization: Basic {encoded} refused") == "Authorization: [key] refused"
+    assert safe_excerpt(f"got {encoded}", url_secrets("https://me:pass-word@host")) == "got [key]"
+    assert safe_excerpt("Basic authentication required") == "Basic authentication required"
+    assert safe_excerpt("Basic Authentication required") == "Basic Authentication required"

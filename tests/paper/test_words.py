@@ -15,7 +15,7 @@ from rpms.paper.decide import decide
 from rpms.paper.enforcement import GuardMode
 from rpms.paper.prompt import Part
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.seats import NO_ACTION
+from rpms.play.seats import WITHOUT_ACTION
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.worlds.registry import find_world
@@ -73,8 +73,8 @@ def test_notes_say_how_an_action_was_read():
     ("settings", "heard"),
     [
         ({}, "Nothing happens."),
-        ({"notes": "on"}, NO_ACTION),
-        ({"preset": "strict"}, NO_ACTION),
+        ({"notes": "on"}, WITHOUT_ACTION),
+        ({"preset": "strict"}, WITHOUT_ACTION),
     ],
 )
 def test_an_answer_without_action_hears_the_world_or_a_note(settings, heard):

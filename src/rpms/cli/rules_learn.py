@@ -23,7 +23,7 @@ from rpms.induction.exploring.agenda import Exploring
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.induction.manuals.manual_verify import Verification, table, verify
 from rpms.induction.tool_rules import ToolsLearned, learn_tools
-from rpms.learning.harvest import write_experience
+from rpms.learning.harvest import write_memory_of
 from rpms.logic.errors import InputError
 from rpms.play.run import Interrupted
 from rpms.play.sources import choose_manual, manual_of, universal_tier
@@ -75,7 +75,7 @@ def learn(
     console.print(_table(result.verification))
     if memory is not None:
         manual = read_manual(universal_tier(), manual_text(out))
-        count = write_experience(memory, found, manual, result.traces)
+        count = write_memory_of(memory, found, manual, result.traces)
         say(f"{count} entries in {memory}")
 
 

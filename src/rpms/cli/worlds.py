@@ -16,7 +16,7 @@ from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
 from rpms.foreign.own_code import error_in_words
 from rpms.foreign.shown import excerpt
-from rpms.logic.errors import ANYTHING, InputError, RPMSError, WorldError, nearest
+from rpms.logic.errors import ANY_ERROR, InputError, RPMSError, WorldError, nearest
 from rpms.play.sources import manual_of
 from rpms.report.table import TableCell, grid
 from rpms.store.own_folders import write_folder
@@ -70,7 +70,7 @@ def _finished(name: str) -> World:
         manual_of(world)
     except InputError:
         raise
-    except ANYTHING as error:  # a stranger's world may raise anything
+    except ANY_ERROR as error:  # a stranger's world may raise anything
         reason = excerpt(error) if isinstance(error, WorldError) else error_in_words(error)
         raise InputError(
             f"world {world.name!r} is not finished: its manual cannot be had: {reason}"

@@ -15,8 +15,9 @@ _FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2
 """Letters and marks that are drawn as nothing."""
 _VARIANTS: Final = range(0xFE00, 0xFE10)
 _LONG_WORD: Final = re.compile(r"(\S{200})\S{200,}(\S{40})")
-"""Longest text shown whole; a longer one is shown by its beginning and end."""
+"""A word so long that it is shown by its beginning and end."""
 _LOOKED_AT: Final = 200_000
+"""Characters of a text that are looked at."""
 
 
 def unseen(char: str) -> bool:

@@ -35,7 +35,7 @@ _SHOWN: Final = 1_000
 _MOST_OPEN: Final = 10_000
 """Calls without a result whose arguments a reader remembers."""
 _KEY: Final = secrets.token_bytes(16)
-"""Nobody who reads a log can try out what a masked value was."""
+"""Goes into masks, and is another in each process: nobody can try out what a masked value was."""
 
 
 Word = StrEnum("Word", ["ALLOW", "WARN", "MODIFY", "ASK", "REFUSE"])

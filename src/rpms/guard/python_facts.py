@@ -23,7 +23,7 @@ from rpms.foreign.own_code import error_in_words
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import PythonFact
 from rpms.guard.calls import ToolManual
-from rpms.logic.errors import ANYTHING, FileError, InputError
+from rpms.logic.errors import ANY_ERROR, FileError, InputError
 
 _LOUD = logging.getLogger("rpms.guard")
 _T = TypeVar("_T")
@@ -49,7 +49,7 @@ def load_python(file: str | Path | None) -> ModuleType | None:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except ANYTHING as error:
+    except ANY_ERROR as error:
         raise FileError(file, None, f"cannot be run: {error_in_words(error)}") from error
     return module
 

@@ -412,7 +412,7 @@ def episodes_of(
         yield trace.episode, Episode(trace.task, trace.kind, goal.text, ending, score, tuple(steps))
 
 
-def write_experience(file: Path, world: World, manual: RuleManual, traces: Sequence[Trace]) -> int:
+def write_memory_of(file: Path, world: World, manual: RuleManual, traces: Sequence[Trace]) -> int:
     """Write a memory of what won episodes and some of the others teach; returns the number of
     its entries.
     """

@@ -73,7 +73,7 @@ class ContextOverflow(ModelError):
     """The prompt does not fit the model's context window."""
 
 
-ANYTHING: Final = (Exception, SystemExit)
+ANY_ERROR: Final = (Exception, SystemExit)
 """Anything that foreign code may raise while it is loaded: if it exits, our command would end with
 its exit code. Ctrl-C is a person's, and passes. Of a world or part that is called during an episode
 (`rpms.worlds.checked`, `rpms.parts`), Ctrl-C alone passes: it may cancel a loop of its own."""

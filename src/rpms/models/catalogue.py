@@ -18,7 +18,7 @@ from rapidfuzz import process
 
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.own_code import error_in_words, names_code
-from rpms.logic.errors import ANYTHING, InputError, ModelUnavailable, RPMSError
+from rpms.logic.errors import ANY_ERROR, InputError, ModelUnavailable, RPMSError
 from rpms.models.accounting import KNOWN
 from rpms.models.base import Model, Scalar, ShorteningModel
 from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, ConstraintForm
@@ -337,7 +337,7 @@ def _load_installed(name: ModelName) -> Model:
         made: Model = point.load()(name.rest)
     except RPMSError:
         raise
-    except ANYTHING as error:  # a stranger's package may raise anything
+    except ANY_ERROR as error:  # a stranger's package may raise anything
         raise ModelUnavailable(f"{name} cannot be opened: {error_in_words(error)}") from None
     for each in ("answer", "close", "name"):
         if not hasattr(made, each):

@@ -9,7 +9,7 @@ from typing import Any
 
 from rpms.foreign.own_code import error_in_words, load_named, place_of, searched_too
 from rpms.foreign.shown import excerpt
-from rpms.logic.errors import ANYTHING, InputError, ModelUnavailable, RPMSError
+from rpms.logic.errors import ANY_ERROR, InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.models.policy import FunctionModel
 
@@ -64,7 +64,7 @@ def _load(text: str) -> Any:
     try:
         with searched_too(Path.cwd()):
             return load_named(text)
-    except ANYTHING as error:  # a stranger's module may raise anything
+    except ANY_ERROR as error:  # a stranger's module may raise anything
         raise ModelUnavailable(
             f"{text} cannot be loaded{place_of(error)}: {error_in_words(error)}"
         ) from None
@@ -75,7 +75,7 @@ def _call(text: str, what: str, function: Any, *given: Any) -> Any:
         return function(*given)
     except RPMSError:
         raise
-    except ANYTHING as error:
+    except ANY_ERROR as error:
         raise InputError(
             f"the model {text} {what}{place_of(error)}: {error_in_words(error)}"
         ) from None

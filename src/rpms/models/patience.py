@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 from rpms.foreign.limits import LONGEST_RETRY
 from rpms.logic.counting import counted
 from rpms.logic.errors import ContextOverflow, ModelError, ModelUnavailable
-from rpms.models.secrets import excerpt
+from rpms.models.secrets import safe_excerpt
 
 T = TypeVar("T")
 
@@ -213,7 +213,7 @@ class Endpoint:
 
     def unreached(self, error: BaseException) -> TryAgain:
         """No response came; NobodyThere where the connection was refused."""
-        cause = excerpt(str(error), self.secrets)
+        cause = safe_excerpt(str(error), self.secrets)
         what = f"no connection ({cause})" if cause else "no connection"
         inner: BaseException | None = error
         while inner is not None and not isinstance(inner, ConnectionRefusedError):
@@ -226,12 +226,12 @@ class Endpoint:
         OpenRouter sends errors with status 200 too.
         """
         error = _read_body(body)
-        said = excerpt(error.text, self.secrets)
+        said = safe_excerpt(error.text, self.secrets)
         tail = f" ({status}): {said}" if said else f" ({status})"
         if status in _MAY_OVERFLOW and _OVERFLOW.search(f"{error.code} {error.text}"):
             return ContextOverflow(f"the prompt is too long: {said}")
         if status == 200:
-            what = said or excerpt(error.code, self.secrets) or "unnamed"
+            what = said or safe_excerpt(error.code, self.secrets) or "unnamed"
             return TryAgain(f"the server reports an error: {what}")
         lasting = self._unavailable(status, error.code, tail)
         if lasting:

@@ -152,7 +152,7 @@ def _plain(text: str) -> tuple[str, Sequence[int]]:
     return "".join(letters), places
 
 
-def excerpt(text: str, secrets: Iterable[str] = ()) -> str:
+def safe_excerpt(text: str, secrets: Iterable[str] = ()) -> str:
     """One short line of a stranger's text, safe to show: no keys, whole or in part, and no
     control characters.
     """

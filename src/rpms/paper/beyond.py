@@ -26,7 +26,9 @@ def turn_state(belief: Belief, progress: Progress) -> str:
 
 @dataclass(frozen=True)
 class StepContext:
-    """The step at hand; by the world's whole manual, alike in every condition."""
+    """The step at hand as the world's whole manual tells it, so that it is the same in every
+    condition.
+    """
 
     situation: Situation
     schemas: ActiveRules
@@ -35,7 +37,7 @@ class StepContext:
     progress: Progress = NOTHING_DONE
     history: Sequence[Turn] = ()
     mask: Mask = NO_MASK
-    """Entries hidden at random in this episode: another does not give way to these."""
+    """Entries hidden at random in this episode; they push no other entry out."""
     experience: Recollection = field(default_factory=Recollection)
 
     @property

@@ -157,7 +157,9 @@ def without_outcomes(update: Update) -> Update:
 
 
 def remembered(condition: Condition, memory: EpisodicMemory) -> EpisodicMemory:
-    """The memory in the words that a condition has it told in; an empty one if it has none."""
+    """The memory as a condition tells it: as it is stored, or only what was observed; an empty one
+    where memory is off.
+    """
     if not condition.memory:
         return EpisodicMemory()
     if condition.memory_words is MemoryWords.MANUAL:

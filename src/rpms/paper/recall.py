@@ -242,7 +242,7 @@ class Ranking(Iterator[Candidate]):
         self._below: list[_Scored] = []
         """Branches that θ excluded, in the order in which the walk met them."""
         self._below_at: list[int] = []
-        """Branches θ had excluded by then, at each number of entries found."""
+        """Number of branches that θ had excluded when each entry was found."""
         self._explained: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
         self._position = 0
         self._ended = False

@@ -37,7 +37,8 @@ from rpms.play.seats import GRACE, Finished, Players, Threads, finish
 from rpms.worlds.base import Task
 
 AVAILABLE = sys.platform == "linux"
-"""Elsewhere a fork of a process with threads is not safe; episodes are then played in threads."""
+"""True where a process with threads can be forked safely; elsewhere episodes are played in
+threads."""
 LOSSES = 4
 """Losses of an episode with its node or process after which it counts as a world error."""
 _FORKING = threading.Lock()

@@ -23,7 +23,7 @@ from pydantic import Field, TypeAdapter
 
 from rpms.foreign.own_code import error_in_words, load_named, names_code, searched_too
 from rpms.foreign.shown import excerpt
-from rpms.logic.errors import ANYTHING, InputError, nearest
+from rpms.logic.errors import ANY_ERROR, InputError, nearest
 from rpms.logic.rules import Tier
 from rpms.paper.compose import Seams
 from rpms.paper.condition import named_condition
@@ -53,7 +53,7 @@ def find_part(seam: str, name: str, folder: Path | None = None) -> Part:
     try:
         with searched_too(folder):
             part = points[name].load() if name in points else load_named(name)
-    except ANYTHING as error:  # a stranger's module may raise anything
+    except ANY_ERROR as error:  # a stranger's module may raise anything
         raise InputError(
             f"the {seam} {excerpt(name)} cannot be loaded: {error_in_words(error)}"
         ) from None
@@ -115,9 +115,9 @@ class SettingError(InputError):
     """A knob that is not known, or a value it cannot have."""
 
     def __init__(self, name: str, problem: str, inner: str = "") -> None:
-        """`inner`: which entry of it, where it has several.
+        """`inner`: the entry at fault, where the knob has several.
 
-        A reader of values knows no name, which is added.
+        Functions that read values do not know the knob's name; it is added where they are called.
         """
         self.name = name
         self.problem = problem

@@ -173,8 +173,8 @@ def usages_of(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, ...
             seconds = sum(timing.model_seconds)
             found.append(replace(row.usage, requests=sum(timing.requests), seconds=seconds))
         else:
-            steps = folder.episode(row.task).steps
-            each = zip(steps, timing.requests, timing.model_seconds, strict=False)
-            for step, asked, seconds in each:
-                found.append(replace(step.usage, requests=asked, seconds=seconds))
+            for place, step in enumerate(folder.episode(row.task).steps):
+                measured = timing.usage_of(place, step.usage)
+                if measured is not None:
+                    found.append(measured)
     return tuple(found)

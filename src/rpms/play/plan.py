@@ -39,7 +39,7 @@ from rpms.play.knob_values import SEAMS, identity
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.sources import Sources, knowledge_of
 from rpms.play.task_choice import limited
-from rpms.play.understanding import CONTROLS, Reads
+from rpms.play.understanding import READER_CONTROLS, Reads
 from rpms.store.answers import FolderOfAnswers, open_answers
 from rpms.store.memories import memory_hash
 from rpms.store.prompt_files import prompts_hash
@@ -327,11 +327,11 @@ def _open_reader(reader: str, model_name: str, open_model: OpenModel) -> NamedMo
     """The model that reads requests, reached as the model that plays is."""
     if isinstance(open_model, NamedModel):
         return replace(open_model, name=reader)
-    if reader not in CONTROLS:
+    if reader not in READER_CONTROLS:
         backend = parse_model_name(reader).provider.backend
         if backend in NO_LLM - {Backend.REPLAY}:
             raise InputError(
-                f"reader {reader}: give a language model, or one of {', '.join(CONTROLS)}"
+                f"reader {reader}: give a language model, or one of {', '.join(READER_CONTROLS)}"
             )
     return replace(NamedModel(model_name), name=reader)
 

@@ -252,7 +252,7 @@ def _how_to_go_on(rows: Mapping[str, EpisodeRow], plan: RunPlan) -> str:
     )
 
 
-Outcome = TypeVar("Outcome")
+_Result = TypeVar("_Result")
 
 
 def epoch_folders(run: Path) -> tuple[Path, ...]:
@@ -291,10 +291,10 @@ def epoch_plan(plan: RunPlan, number: int) -> RunPlan:
 
 
 def run_epochs(
-    plan: RunPlan, out: Path, epochs: int, run_one: Callable[[RunPlan, Path], Outcome]
-) -> tuple[Outcome, ...]:
+    plan: RunPlan, out: Path, epochs: int, run_one: Callable[[RunPlan, Path], _Result]
+) -> tuple[_Result, ...]:
     """Run every epoch of a plan, one after the other, by a function that runs one in a folder."""
-    found: list[Outcome] = []
+    found: list[_Result] = []
     for number in range(1, epochs + 1):
         found.append(run_one(epoch_plan(plan, number), _epoch_folder(out, number)))
     return tuple(found)

@@ -28,7 +28,7 @@ from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
 from rpms.store.runs import Timing
 from rpms.worlds.base import REQUEST, Game, Outcome, Setting, Task
 
-NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
+WITHOUT_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
 """Observation for a model whose answer names no action, where notes are added to the world's
 texts."""
 
@@ -148,7 +148,7 @@ class Play:
     def _unsaid(self) -> Outcome:
         """The answer to no action: the world's own to what it does not know, or a note."""
         noted = self.player.mind.style.notes
-        text = NO_ACTION if noted else self.player.world.not_understood
+        text = WITHOUT_ACTION if noted else self.player.world.not_understood
         return Outcome(text, self._outcome.score)
 
     def episode(self) -> Episode:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rpms.reading.readings import Readings
     from rpms.reading.requests import Reader
 
-CONTROLS = ("words", "nearest", "random")
+READER_CONTROLS = ("words", "nearest", "random")
 """Readers without a model, by name."""
 NO_GOAL = "no goal of the manual fits"
 """Beginning of the note on a request that means nothing here."""
@@ -58,7 +58,7 @@ class Reads:
         """The reader of a setting: a control, a model that is opened here, or without one the
         model that plays.
         """
-        if reader in CONTROLS:
+        if reader in READER_CONTROLS:
             return cls(control=reader, ask=ask)
         return cls(open_reader() if reader else model, ask=ask)
 

@@ -21,7 +21,7 @@ PRICED = 8
 """Readings whose plans are made to find the next one."""
 SHOWN = 3
 """Readings that people are shown with a step."""
-Price = Callable[[Goal], float]
+PriceOf = Callable[[Goal], float]
 """Steps that a goal takes from here; infinite where nothing leads to it."""
 
 
@@ -68,7 +68,7 @@ class Readings:
         return replace(self, ranked=(*self.ranked, *new), widened=True)
 
     def following(
-        self, why: str, belief: Belief, price: Price, unsearched: float = 1.0
+        self, why: str, belief: Belief, price: PriceOf, unsearched: float = 1.0
     ) -> Self | None:
         """The readings with the next one to try, in the order in which a search finds soonest
         what it looks for; `unsearched` is the share of places left.

@@ -138,8 +138,8 @@ SHARED = ("manual", "prompts", "decoding", "agent")
 
 
 def comparable(comparison: Comparison) -> Iterable[Sequence[Results]]:
-    """Conditions by what else is switched in them, so that a table varies its own factor and
-    nothing more.
+    """Groups of conditions that agree in all that the paper's tables do not vary, so that a table
+    varies its own factor and nothing more.
     """
     groups: dict[str, list[Results]] = {}
     for results in comparison:

@@ -6,7 +6,6 @@ import csv
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -195,11 +194,11 @@ def _sent(record: EpisodeRecord) -> Iterator[Line]:
 
 def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | None) -> Line:
     """Time and requests of a step, as far as the run's timings tell."""
-    if timing is None or place >= min(len(timing.requests), len(timing.model_seconds)):
-        return {"requests": None, "model_seconds": None, "cost": None}
-    requests = timing.requests[place]
-    paid = cost(replace(step.usage, requests=requests), price)
-    return {"requests": requests, "model_seconds": timing.model_seconds[place], "cost": paid}
+    usage = None if timing is None else timing.usage_of(place, step.usage)
+    if usage is None:
+        return dict.fromkeys(("requests", "model_seconds", "cost"))
+    paid = cost(usage, price)
+    return {"requests": usage.requests, "model_seconds": usage.seconds, "cost": paid}
 
 
 def _values(table: str, *sources: object) -> Line:

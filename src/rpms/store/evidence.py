@@ -26,8 +26,8 @@ from rpms.store.files import hold, read_text, remove_leftovers, write_whole, wri
 from rpms.store.manual_reader import manual_text
 
 GUARD = "guard"
-"""Among the settings of evidence: the manual that a guard's log was read with. It is of tools,
-and of no world."""
+"""The setting of evidence that has the manual by which a guard's log was read: it is about tools,
+and not about a world."""
 
 
 class Label(StrEnum):

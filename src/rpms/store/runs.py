@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self, TypeVar
@@ -54,6 +54,12 @@ class Timing:
     """Waiting for the model, step by step."""
     requests: tuple[int, ...] = ()
     """Requests that reached a provider, step by step."""
+
+    def usage_of(self, place: int, told: Usage) -> Usage | None:
+        """The usage of the step at a place, with what was measured; None where nothing was."""
+        if place >= min(len(self.requests), len(self.model_seconds)):
+            return None
+        return replace(told, requests=self.requests[place], seconds=self.model_seconds[place])
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ from rpms.play.run import (
 )
 from rpms.play.seats import Threads
 from rpms.play.settings import ALLOW, Settings
-from rpms.play.understanding import CONTROLS as READERS
+from rpms.play.understanding import READER_CONTROLS
 from rpms.store.expel_material import Experience, read_experience, write_experience
 from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.memories import read_frozen
@@ -431,7 +431,7 @@ def _check_case(study: Study, case: Case, world: World) -> None:
     try:
         case.settings.sources(world)
         reader = case.settings.reader
-        if reader and reader not in READERS:
+        if reader and reader not in READER_CONTROLS:
             parse_model_name(reader)
         case.method(world)
         if file := case.memory_file(world):

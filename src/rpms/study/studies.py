@@ -17,7 +17,7 @@ from rpms.play.knob_values import worded
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.settings import NO_MEMORY, Settings
 from rpms.play.sources import can_play
-from rpms.play.understanding import CONTROLS
+from rpms.play.understanding import READER_CONTROLS
 from rpms.worlds.base import Setting, Task, World
 
 
@@ -202,7 +202,7 @@ def _under(given: Settings, own: Settings) -> Settings:
     One that reads goals without a model is a control, and stays one.
     """
     settings = given.over(own)
-    return replace(settings, reader=own.reader) if own.reader in CONTROLS else settings
+    return replace(settings, reader=own.reader) if own.reader in READER_CONTROLS else settings
 
 
 @dataclass(frozen=True)
@@ -237,8 +237,8 @@ class Study:
         return models
 
     def cases_for(self, model: str) -> tuple[Case, ...]:
-        """The conditions that a model plays: what chooses from a menu, those with one; none at
-        all is an InputError.
+        """The conditions that a model plays: all of them, or those with a menu if it chooses from
+        one; InputError if there are none.
         """
         needs_menu = backend_of(model) in FROM_MENU
         cases: list[Case] = []

@@ -25,38 +25,39 @@ def interrupts_heard(words: str) -> Iterator[None]:
 
     Libraries that are being loaded take it for an import that failed, or pass over it.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     heard = threading.Event()
 
     def interrupt(_number: int, _frame: object) -> None:
         heard.set()
         raise KeyboardInterrupt
 
-    before = _handled_by(interrupt)
     try:
-        yield
+        with _handled_by(interrupt):
+            yield
     except Interrupted:
         raise
     except BaseException as error:
         if heard.is_set() or isinstance(error, KeyboardInterrupt):
             raise Interrupted(words) from None
         raise
-    finally:
-        _restore(before)
     if heard.is_set():
         raise Interrupted(words)
 
 
-def _handled_by(handler: Any) -> dict[int, Any]:
-    """Let a function handle Ctrl-C and SIGTERM, a scheduler's Ctrl-C; the handlers before it."""
-    return {sign: signal.signal(sign, handler) for sign in (signal.SIGINT, signal.SIGTERM)}
-
-
-def _restore(handlers: dict[int, Any]) -> None:
-    for sign, handler in handlers.items():
-        signal.signal(sign, handler)
+@contextmanager
+def _handled_by(handler: Any) -> Iterator[None]:
+    """Let a function handle Ctrl-C and SIGTERM, a scheduler's Ctrl-C. Python has that done in the
+    main thread alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {sign: signal.signal(sign, handler) for sign in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for sign, earlier in before.items():
+            signal.signal(sign, earlier)
 
 
 class TrainingWatch:
@@ -78,19 +79,13 @@ class TrainingWatch:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Let Ctrl-C end the training after the step at hand, with a checkpoint; again, at once."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
 
         def interrupt(number: int, _frame: object) -> None:
             self._interrupted.set()
             signal.signal(number, signal.default_int_handler)
 
-        before = _handled_by(interrupt)
-        try:
+        with _handled_by(interrupt):
             yield
-        finally:
-            _restore(before)
 
     def begin(self, state: Any) -> None:
         """Take the time from here; a training that goes on begins at a later step."""

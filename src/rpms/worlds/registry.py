@@ -13,7 +13,7 @@ from pathlib import Path
 from rpms.foreign.file_reader import parsing, read_text
 from rpms.foreign.own_code import error_in_words
 from rpms.foreign.shown import excerpt
-from rpms.logic.errors import ANYTHING, FileError, InputError, nearest
+from rpms.logic.errors import ANY_ERROR, FileError, InputError, nearest
 from rpms.worlds.base import World, lacking
 
 ENTRY_POINTS = "rpms.worlds"
@@ -117,7 +117,7 @@ def _load(point: EntryPoint, folder: Path | None = None) -> World:
         _make_importable(folder)
     try:
         world: World = point.load()
-    except ANYTHING as error:  # a stranger's package may raise anything
+    except ANY_ERROR as error:  # a stranger's package may raise anything
         raise InputError(f"{which} {_why_not_loaded(error)}") from None
     problem = lacking(world)
     if not problem and world.name != point.name:

@@ -140,7 +140,7 @@ class Loop:
     ) -> _Computed:
         """Compute the rest of each prompt after what is known of it.
 
-        `ahead`: True if the prompts are read only to be known when those of the whole batch are.
+        `ahead`: True if these prompts are read before the rest of the batch, to be known then.
         """
         torch, device = self._torch, self._model.device
         new = [len(prompt) - one.length for prompt, one in zip(prompts, known, strict=True)]

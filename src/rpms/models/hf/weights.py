@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from rpms.logic.errors import ModelUnavailable
 from rpms.models.hf.adapters import WeightsName
-from rpms.models.secrets import excerpt, requests_forbidden
+from rpms.models.secrets import requests_forbidden, safe_excerpt
 
 
 class LoadedWeights(NamedTuple):
@@ -87,7 +87,7 @@ def _load_base(name: str, source: str, dtype: Any) -> LoadedWeights:
                 f"{name}: a .gguf file also needs {missing}: pip install 'rpms[hf]'"
             ) from None
         on_hub = f"there is no folder {source} here; as a name on the hub: "
-        why = f"{'' if path.exists() else on_hub}{excerpt(str(error))}"
+        why = f"{'' if path.exists() else on_hub}{safe_excerpt(str(error))}"
         raise ModelUnavailable(f"{name}: cannot be loaded: {why}") from error
     return LoadedWeights(tokenizer, model)
 
@@ -123,6 +123,6 @@ def _merge_adapter(name: str, model: Any, adapter: str) -> Any:
         )
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         raise ModelUnavailable(
-            f"{name}: the adapter cannot be loaded: {excerpt(str(error))}"
+            f"{name}: the adapter cannot be loaded: {safe_excerpt(str(error))}"
         ) from error
     return adapted.merge_and_unload()

@@ -35,7 +35,7 @@ _DEEDS = {
 NOWHERE = ""
 """The site of someone in the middle of the room: no place is there."""
 
-PRINTED = "="
+NAMED_BY_GAME = "="
 """Begins a site that the game itself has named, as `=loc 17`: two such names are two sites."""
 
 
@@ -63,7 +63,7 @@ class Sites:
         """True if two sites are one; None if unknown."""
         if one == other:
             return True
-        if one[0] == other[0] == PRINTED or frozenset((one, other)) in self.apart:
+        if one[0] == other[0] == NAMED_BY_GAME or frozenset((one, other)) in self.apart:
             return False
         return False if one in self.whole or other in self.whole else None
 
@@ -93,7 +93,7 @@ class Sites:
             return replace(self, of={**self.of, place: site})
         if known == site or self.same(known, site) is False:
             return self
-        if known[0] == PRINTED:
+        if known[0] == NAMED_BY_GAME:
             return self._renamed(site, known)
         return self._renamed(known, site)
 

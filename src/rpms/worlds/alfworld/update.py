@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rpms.logic.facts import kind_of
 from rpms.worlds.alfworld import affordances
-from rpms.worlds.alfworld.belief import NOWHERE, PRINTED, AlfworldBelief, Sites
+from rpms.worlds.alfworld.belief import NAMED_BY_GAME, NOWHERE, AlfworldBelief, Sites
 from rpms.worlds.base import ToldDeed, read_deed, read_table
 
 WORDS = read_table(__package__, "words.toml")
@@ -179,7 +179,7 @@ def _arrive(belief: AlfworldBelief, arrived: Arrival) -> AlfworldBelief:
         dialect = "0.4"
     elif arrived.spot:
         dialect = "0.3"
-        site = f"{PRINTED}{arrived.spot}"
+        site = f"{NAMED_BY_GAME}{arrived.spot}"
     sites = belief.sites.put(place, site)
     site = sites.of[place]
     if belief.site:
