@@ -103,7 +103,9 @@ class CallFacts:
 
     def truth(self, atom: Atom, /) -> Truth:
         """Truth of a fact over values; of `given` over the argument, which it names."""
-        return self.truth_of(next(self.bind(atom)) if atom.predicate == GIVEN else atom)
+        if atom.predicate == GIVEN:
+            atom = next(self.bind(atom))
+        return self.truth_of(atom)
 
     def truth_of(self, atom: Atom) -> Truth:
         """Truth of a fact over values."""
@@ -250,9 +252,10 @@ class CallFacts:
 
     def _holds(self, clause: Clause, returned: Mapping[str, object]) -> bool:
         """True if a condition on the call and its result is known to hold."""
-        bound = (
-            Literal(next(self.bind(each.atom, returned)), each.negated) for each in clause.literals
-        )
+        bound: list[Literal] = []
+        for literal in clause.literals:
+            atom = next(self.bind(literal.atom, returned))
+            bound.append(Literal(atom, literal.negated))
         return Clause(tuple(bound)).truth(self) is Truth.TRUE
 
 
@@ -279,7 +282,9 @@ def _key_of(kind: RecordKind, scope: Mapping[str, Any]) -> RecordKey | None:
         return None
     key = RecordKey(kind.name, tuple(map(text_of, names)))
     asked = names[0] if kind.asked is None else _only(kind.asked, scope)
-    return key if asked is not MISSING and text_of(asked) in key.names else None
+    if asked is MISSING or text_of(asked) not in key.names:
+        return None
+    return key
 
 
 def _only(way: Path, scope: Mapping[str, Any]) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rpms.paper.beyond import Surprise
 from rpms.paper.decide import Decision
@@ -85,16 +85,30 @@ class Happening:
     """The cost of all requests of this step, those asked again included."""
 
 
+class RefusedCommand(NamedTuple):
+    """A command that the guard refused, and the reason that the model was given."""
+
+    command: str
+    reason: str
+
+
+class ForbiddenCommand(NamedTuple):
+    """A command of the model's that a rule certainly forbids."""
+
+    command: str
+    rule: str
+    """The rule's id."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step(Happening):
     """One decision and its outcome."""
 
     decision: Decision
-    refusals: tuple[tuple[str, str], ...] = ()
-    """Commands the guard refused, each with the reason given; one re-ask each."""
-    forbidden: tuple[tuple[str, str], ...] = ()
-    """Each command of the model's that a rule certainly forbids, with that rule's id; refused
-    or not."""
+    refusals: tuple[RefusedCommand, ...] = ()
+    """Commands that the guard refused; one re-ask each."""
+    forbidden: tuple[ForbiddenCommand, ...] = ()
+    """Commands that a rule certainly forbids, refused or not."""
     replaced: str = ""
     """The reason that the command is not the model's own, if it is not."""
     truncated: bool = False
@@ -128,8 +142,8 @@ class Step(Happening):
             "readings": readings.record() if readings is not None else [],
             "reading": readings.why if readings is not None else "",
             "notice": decision.notice,
-            "refused": _commands_with("reason", self.refusals),
-            "forbidden": _commands_with("rule", self.forbidden),
+            "refused": [each._asdict() for each in self.refusals],
+            "forbidden": [each._asdict() for each in self.forbidden],
             "replaced": self.replaced,
             "truncated": self.truncated,
             "no_room": {str(part): count for part, count in decision.prompt.no_room},
@@ -137,11 +151,6 @@ class Step(Happening):
             "messages": [[each.role, each.content] for each in decision.prompt.own_messages()],
         }
         return {name: value for name, value in found.items() if value}
-
-
-def _commands_with(name: str, pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-    """Commands for an episode's file, each with one more field."""
-    return [{"command": command, name: value} for command, value in pairs]
 
 
 @dataclass(frozen=True)

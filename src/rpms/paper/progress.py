@@ -28,7 +28,7 @@ class GoalStanding(NamedTuple):
 def standing(rules: ActiveRules, situation: Situation) -> GoalStanding:
     """Progress towards the goal: by the goal's facts, or by its sentence if the manual has none."""
     if rules.purpose is None:
-        return GoalStanding(*point(situation.belief))
+        return standing_by_sentence(situation.belief)
     return Tracker(achievers_of(rules), situation).standing(rules.purpose)
 
 
@@ -59,13 +59,20 @@ class Want(NamedTuple):
     binding: Mapping[str, str]
 
 
+class _NamedNeed(NamedTuple):
+    """A need over a way's parameters, and its fact with names in their place."""
+
+    need: Need
+    fact: Fact
+
+
 class _Before(NamedTuple):
     """The needs that come before a fact, by the usual way to it."""
 
     binding: Mapping[str, str]
     """Names of that way's parameters."""
-    needs: Sequence[tuple[Need, Fact]]
-    """Each need about the goal's things, once with the way's parameters and once with names."""
+    needs: Sequence[_NamedNeed]
+    """Those about the goal's things."""
 
 
 _NOTHING_BEFORE = _Before({}, ())
@@ -108,7 +115,8 @@ class Purposeful(Ground):
             return []
         known = list(self._situation.belief.called(named))
         lacking = max(wanted - len(known), int(imagined))
-        return known + [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
+        unseen = [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
+        return known + unseen
 
     def wants(self, purpose: Purpose, step: Stage, binding: Mapping[str, str]) -> list[Want]:
         """The facts that end a step, for everything that it speaks of."""
@@ -322,20 +330,23 @@ class Tracker(Purposeful):
         for fact in facts:
             if not fact.alternatives:
                 named.update(arg for arg in fact.args if arg in things)
-        here, seen = self._at_hand
         away = 0
         for name in named:
             if "?" in name:
                 away += 2
-            elif name not in here and seen.get(name) not in here:
+            elif name not in self._at_hand and self._last_seen.get(name) not in self._at_hand:
                 away += 1
         return away
 
     @cached_property
-    def _at_hand(self) -> tuple[set[str | None], Mapping[str, str]]:
-        """The agent's place and what it holds; and where everything was last seen."""
+    def _at_hand(self) -> set[str | None]:
+        """The agent's place, and what it holds."""
         belief = self._situation.belief
-        return {belief.location, *belief.holding}, belief.last_seen
+        return {belief.location, *belief.holding}
+
+    @cached_property
+    def _last_seen(self) -> Mapping[str, str]:
+        return self._situation.belief.last_seen
 
     def _left(self, fact: Fact, things: tuple[str, ...]) -> set[Fact]:
         """A fact that does not hold, and all that has to come before it and does not hold
@@ -355,8 +366,12 @@ class Tracker(Purposeful):
         return self._lacking_before[key]
 
     def _lacking_needs(self, fact: Fact, things: tuple[str, ...]) -> list[Fact]:
-        binding, needs = self._before(fact, things)
-        return [bound for need, bound in needs if self._judge(need, binding).left is not None]
+        before = self._before(fact, things)
+        lacking: list[Fact] = []
+        for each in before.needs:
+            if self._judge(each.need, before.binding).left is not None:
+                lacking.append(each.fact)
+        return lacking
 
     def _before(self, fact: Fact, things: tuple[str, ...]) -> _Before:
         """Preconditions of the usual way to a fact that concern the things and that actions can
@@ -373,13 +388,13 @@ class Tracker(Purposeful):
             return _NOTHING_BEFORE
         usual = makers.ways[0]
         binding = dict(zip(usual.fact.args, fact.args, strict=True))
-        needs: list[tuple[Need, Fact]] = []
+        needs: list[_NamedNeed] = []
         for need in usual.needs:
             if not need.literals or not need.literals[0].makeable:
                 continue
             bound = need.literals[0].bound(binding)
             if self._is_about(bound, things) and self._can_make(bound):
-                needs.append((need, bound))
+                needs.append(_NamedNeed(need, bound))
         return _Before(binding, needs)
 
     def _is_about(self, fact: Fact, things: tuple[str, ...]) -> bool:
@@ -407,12 +422,12 @@ class Tracker(Purposeful):
         if not makers or fact in above or not self._is_about(fact, things):
             return
         thing = next(arg for arg in fact.args if arg in things)
-        binding, needs = self._before(fact, things)
-        role = _role_of(thing, binding)
+        before = self._before(fact, things)
+        role = _role_of(thing, before.binding)
         stones: list[Milestone] = []
-        for _, need in needs:
-            before = self._milestones(need, things, above | {fact})
-            stones += [stone for stone in before if stone.thing == thing]
+        for each in before.needs:
+            on_the_way = self._milestones(each.fact, things, above | {fact})
+            stones += [stone for stone in on_the_way if stone.thing == thing]
         yield from stones or [Milestone(Fact("found", (thing,)), f"find_{role}", thing, found=True)]
         yield Milestone(fact, f"{makers.ways[0].schema.name}_{role}", thing)
 
@@ -434,13 +449,16 @@ def _variables_of(needs: Iterable[Need]) -> set[str]:
     return found
 
 
-def point(belief: Belief) -> tuple[Progress, int | None]:
-    """The first step that is not behind, and how many are; one is behind when it was done, or a
+def standing_by_sentence(belief: Belief) -> GoalStanding:
+    """Progress by the steps that the goal's sentence asks for. One is behind when it was done, or a
     later one was.
     """
     steps = belief.asked()
     if not steps:
-        return NOTHING_DONE, None
-    behind = max((number for number, step in enumerate(steps, start=1) if step.done), default=0)
-    step = steps[min(behind, len(steps) - 1)]
-    return Progress(step.name, step.target, behind, len(steps)), behind
+        return GoalStanding()
+    behind = 0
+    for number, step in enumerate(steps, start=1):
+        if step.done:
+            behind = number
+    now = steps[min(behind, len(steps) - 1)]
+    return GoalStanding(Progress(now.name, now.target, behind, len(steps)), behind)

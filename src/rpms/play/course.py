@@ -7,7 +7,7 @@ from rpms.logic.goal import Goal
 from rpms.models.parsing import ParsedAnswer
 from rpms.paper.beyond import NOTHING_NOTICED, Noticed
 from rpms.paper.decide import Decision
-from rpms.paper.episode import Step
+from rpms.paper.episode import ForbiddenCommand, RefusedCommand, Step
 from rpms.paper.prompt import Turn
 from rpms.paper.review import Refusal
 from rpms.paper.usage import Usage
@@ -26,9 +26,8 @@ class Asked:
     usage: Usage
     refusal: Refusal | None
     """Reason why the command given to the world is known to fail, if it is."""
-    refused: tuple[tuple[str, str], ...] = ()
-    forbidden: tuple[tuple[str, str], ...] = ()
-    """Each command of the model's that a rule certainly forbids, with that rule's id."""
+    refused: tuple[RefusedCommand, ...] = ()
+    forbidden: tuple[ForbiddenCommand, ...] = ()
     replaced: str = ""
     notes: tuple[str, ...] = ()
     """Measures on the model's side to get an answer, such as shortening the history."""

@@ -19,7 +19,7 @@ from rpms.paper.beyond import Noticed, turn_state
 from rpms.paper.compose import extended
 from rpms.paper.decide import Decision, Mind, decide
 from rpms.paper.enforcement import Calls, Constrained, GuardMode, Repair
-from rpms.paper.episode import Step
+from rpms.paper.episode import ForbiddenCommand, RefusedCommand, Step
 from rpms.paper.prompt import Part, Turn
 from rpms.paper.review import Refusal, ask_again, review_rules
 from rpms.paper.usage import Usage
@@ -242,7 +242,7 @@ class Player:
             decision.prompt, self.decoding, episode, decision, choices, templates, tools
         )
         proposals: list[_Proposal] = []
-        refused: list[tuple[str, str]] = []
+        refused: list[RefusedCommand] = []
         lost = ""
         while True:
             try:
@@ -257,7 +257,7 @@ class Player:
             if objection is None or len(refused) >= self.mind.beyond.enforcement.reasks:
                 break
             command = proposal.command.text
-            refused.append((command, objection.text))
+            refused.append(RefusedCommand(command, objection.text))
             notice = ask_again(command, objection)
             prompt = request.prompt.noticing(notice, HEADINGS[Part.NOTICE])
             request = replace(request, prompt=prompt)
@@ -277,7 +277,7 @@ class Player:
         return _Proposal(answer, parsed, command, refusal, breach)
 
     def _objection(
-        self, proposal: "_Proposal", decision: Decision, refused: Sequence[tuple[str, str]]
+        self, proposal: "_Proposal", decision: Decision, refused: Sequence[RefusedCommand]
     ) -> Refusal | None:
         """The reason to ask again: it was refused before, the guard holds it back, or memory warns
         of it, which it does once.
@@ -288,7 +288,7 @@ class Player:
         against = proposal.against(decision)
         if against is not None and self._blocks(decision):
             return against
-        has_insisted = any(command == earlier for earlier, _ in refused)
+        has_insisted = any(earlier.command == command for earlier in refused)
         if has_insisted:
             return None
         return decision.advice.caution(command, decision.candidates)
@@ -297,7 +297,7 @@ class Player:
         self,
         decision: Decision,
         proposals: "Sequence[_Proposal]",
-        refused: Sequence[tuple[str, str]],
+        refused: Sequence[RefusedCommand],
         lost: str,
     ) -> Asked:
         """The last proposal, or what takes its place."""
@@ -305,12 +305,12 @@ class Player:
         replaced, command = self._replacement(decision, last)
         usage = Usage()
         notes: dict[str, None] = {}
-        forbidden: list[tuple[str, str]] = []
+        forbidden: list[ForbiddenCommand] = []
         for proposal in proposals:
             usage += proposal.answer.usage
             notes |= dict.fromkeys(proposal.answer.notes)
             if proposal.breach:
-                forbidden.append((proposal.command.text, proposal.breach.rule))
+                forbidden.append(ForbiddenCommand(proposal.command.text, proposal.breach.rule))
         if lost:
             notes[lost] = None
         return Asked(

@@ -7,7 +7,7 @@ import os
 import pytest
 from laboratory import OPENINGS, after
 
-from rpms.paper.progress import point
+from rpms.paper.progress import standing_by_sentence
 from rpms.worlds.base import Outcome
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.reach import ROOMS
@@ -26,7 +26,7 @@ def objective(task: str, *lines: str, **named: str) -> str:
     for old, new in named.items():
         sentence = sentence.replace(old.replace("_", " "), new)
     sight = KITCHEN.format("".join(f"\t{line}\n" for line in lines))
-    progress, _ = point(after(opening=f"{sentence}\n\n{sight}"))
+    progress, _ = standing_by_sentence(after(opening=f"{sentence}\n\n{sight}"))
     return f"{progress.sub_goal} {progress.target}"
 
 
@@ -133,7 +133,7 @@ def misled(task: str, variation: int) -> str:
             for command in (f"teleport to {room}", *WALK):
                 before = game.step(command)
                 belief = world.update(belief, command, before.observation)
-            progress, _ = point(belief)
+            progress, _ = standing_by_sentence(belief)
             if progress.sub_goal != "focus_on":
                 continue
             command = f"focus on {progress.target}"

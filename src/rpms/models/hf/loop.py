@@ -111,7 +111,8 @@ class Loop:
         """Compute one more token of each row; a row that gets none is padded, and its column does
         not count.
         """
-        torch, device = self._torch, computed.mask.device
+        torch = self._torch
+        device = computed.mask.device
         tokens = [[self._pad if token is None else token] for token in following]
         counts = [[token is not None] for token in following]
         column = torch.tensor(counts, device=device).to(computed.mask.dtype)
@@ -142,7 +143,6 @@ class Loop:
 
         `ahead`: True if these prompts are read before the rest of the batch, to be known then.
         """
-        torch, device = self._torch, self._model.device
         new = [len(prompt) - one.length for prompt, one in zip(prompts, known, strict=True)]
         first = _ReadFirst([], len(new) * max(new))
         if self.prefixes.fit(prompts):
@@ -152,21 +152,29 @@ class Loop:
             begun = self._begin_known(prompts, known, first.rows)
         elif not ahead:
             self.reused = [0] * len(prompts)
-        known, past = begun.known, begun.past
+        known = begun.known
         rests = [list(prompt[one.length :]) for prompt, one in zip(prompts, known, strict=True)]
         width = _padded(max(map(len, rests)))
         padded = [[self._pad] * (width - len(rest)) + rest for rest in rests]
-        # The columns: what is known ends where the cache ends, and the rest ends at the right.
+        mask = self._mask(begun, rests, width)
+        tokens = self._torch.tensor(padded, device=self._model.device)
+        scores, cache = self._forward_in_parts(tokens, mask, begun.cache)
+        self.prefixes.keep(prompts, known, begun.past, cache, replace=not ahead)
+        return _Computed(scores, cache, mask)
+
+    def _mask(self, begun: _Begun, rests: Sequence[Sequence[int]], width: int) -> Any:
+        """The columns that count: what is known ends where the cache ends, and the rest, of this
+        width, ends at the right.
+        """
+        torch = self._torch
+        device = self._model.device
+        past = begun.past
         columns = torch.arange(past + width, device=device)
-        before = torch.tensor([[one.length] for one in known], device=device)
+        before = torch.tensor([[one.length] for one in begun.known], device=device)
         after = torch.tensor([[len(rest)] for rest in rests], device=device)
         of_known = (columns >= past - before) & (columns < past)
         of_rest = columns >= past + width - after
-        mask = (of_known | of_rest).long()
-        tokens = torch.tensor(padded, device=device)
-        scores, cache = self._forward_in_parts(tokens, mask, begun.cache)
-        self.prefixes.keep(prompts, known, past, cache, replace=not ahead)
-        return _Computed(scores, cache, mask)
+        return (of_known | of_rest).long()
 
     def _begin_shared(self, prompts: Sequence[Sequence[int]], least: int) -> _Begun | None:
         """Compute the beginning that all prompts share, once; None if that takes more than `least`
