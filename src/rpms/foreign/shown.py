@@ -4,19 +4,18 @@ terminal, or go on for pages.
 
 import re
 import unicodedata
-from typing import Final
 
 from rpms.foreign.limits import LONGEST_LINE, LONGEST_SHOWN
 
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Control and formatting characters, halves of letters, private and unassigned ones, and breaks of
 lines: some move the cursor or turn text around, and none can be seen."""
-_FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0")
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0")
 """Letters and marks that are drawn as nothing."""
-_VARIANTS: Final = range(0xFE00, 0xFE10)
-_LONG_WORD: Final = re.compile(r"(\S{200})\S{200,}(\S{40})")
+_VARIANTS = range(0xFE00, 0xFE10)
+_LONG_WORD = re.compile(r"(\S{200})\S{200,}(\S{40})")
 """A word so long that it is shown by its beginning and end."""
-_LOOKED_AT: Final = 200_000
+_LOOKED_AT = 200_000
 """Characters of a text that are looked at."""
 
 

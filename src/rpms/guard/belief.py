@@ -7,13 +7,13 @@ thousand.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from rpms.guard.comparisons import loosened
 from rpms.guard.provenance import Traces
 from rpms.logic.facts import Atom, Literal, Truth
 
-MOST_RECORDS: Final = 10_000
+MOST_RECORDS = 10_000
 """Records of a kind that are kept; the oldest is forgotten first, and is then unknown again."""
 
 

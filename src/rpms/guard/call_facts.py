@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import product
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from rpms.guard.belief import RecordKey
 from rpms.guard.calls import GIVEN, RESULT, Call, RecordKind, ToolEffect, ToolFact, ToolManual
@@ -19,7 +19,7 @@ from rpms.guard.provenance import FROM_TOOL, PREDICATES
 from rpms.guard.told_facts import ToldFacts
 from rpms.logic.facts import Atom, Clause, Literal, Truth
 
-NOTHING: Final[Mapping[str, Any]] = {}
+NOTHING: Mapping[str, Any] = {}
 
 
 class Absent(str):

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 from rpms.foreign.shown import excerpt
 from rpms.guard.comparisons import Alike, text_of
@@ -20,18 +20,18 @@ from rpms.logic.errors import InputError, nearest
 from rpms.logic.facts import Atom, Clause, Literal, Truth, parse_literal
 from rpms.logic.rules import ANYTHING, Predicate, Rule, Tier
 
-RESULT: Final = "result"
+RESULT = "result"
 """The name by which effects and keys speak of what a tool returned."""
-USER: Final = "user_says"
+USER = "user_says"
 """The name under which a manual reads what the user says, with its `text`; no agent can call it."""
-RESOURCE: Final = "mcp_resource"
+RESOURCE = "mcp_resource"
 """The tool by which a manual speaks of reading a resource of MCP, with its `uri`."""
-PROMPT: Final = "mcp_prompt"
+PROMPT = "mcp_prompt"
 """The tool by which a manual speaks of a prompt of MCP, with its `name` and `arguments`."""
-_LONG: Final = 200
-_SEPARATES: Final = re.compile(r"[(),=\"]")
+_LONG = 200
+_SEPARATES = re.compile(r"[(),=\"]")
 """Signs that part a call's text."""
-GIVEN: Final = "given"
+GIVEN = "given"
 """A fact that every manual knows: whether a call has an argument."""
 
 
@@ -206,7 +206,7 @@ class Policy:
     """Arguments that replace those of a call that breaks it: `{limit: 100}`."""
 
 
-_ERROR_WITHIN: Final = Reading(Path.parse("error"), "in", ["", None], Which.NONE)
+_ERROR_WITHIN = Reading(Path.parse("error"), "in", ["", None], Which.NONE)
 """An object with an error in it, as many tools return it: `{"error": "no such order"}`; of
 `{"error": false}` it is unknown, which is no failure."""
 
@@ -350,21 +350,21 @@ def _require_arguments(atom: Atom, wanted: Sequence[str]) -> None:
     )
 
 
-FORM: Final = "G-FORM"
+FORM = "G-FORM"
 """The guard's own rules, beside the manual's: a call must be JSON of a sane size."""
-REPEAT: Final = "G-REPEAT"
+REPEAT = "G-REPEAT"
 """A call that failed twice, while nothing was learned, is not made a third time."""
-CIRCLE: Final = "G-CIRCLE"
+CIRCLE = "G-CIRCLE"
 """Calls that bring nothing new are a circle."""
-OTHER: Final = "G-OTHER"
+OTHER = "G-OTHER"
 """A tool that the manual does not declare."""
-SERVER: Final = "G-SERVER"
+SERVER = "G-SERVER"
 """The server behind the guard cannot be reached."""
-ERROR: Final = "G-ERROR"
+ERROR = "G-ERROR"
 """The guard itself failed."""
-MANUAL: Final = "G-MANUAL"
+MANUAL = "G-MANUAL"
 """The manual cannot be read, so that nothing is judged and nothing passes."""
-CALL_IT_WITH: Final = "call it with "
+CALL_IT_WITH = "call it with "
 """Beginning of a Modify's remedy."""
 _LONGEST = 600
 

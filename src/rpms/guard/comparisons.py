@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from rpms.guard.paths import inside, is_crooked, plain_path, under
 
-MISSING: Final = object()
+MISSING = object()
 """Stands for what is not there."""
 Compare = Callable[[Any, Any], bool | None]
 _SLASHES = re.compile(r"[\\/]+")
@@ -90,10 +90,10 @@ def _is_invisible(sign: str) -> bool:
 
 _SHORT = 1_000
 """Characters of a text whose loose reading is kept for the next time."""
-_loosened_short: Final = lru_cache(maxsize=4_096)(_loosened)
+_loosened_short = lru_cache(maxsize=4_096)(_loosened)
 Alike = Callable[[str], str | None]
 """A normalisation of texts before they are compared; None for one that cannot be compared."""
-ALIKE: Final[Mapping[str, Alike]] = {"path": plain_path, "words": loosened}
+ALIKE: Mapping[str, Alike] = {"path": plain_path, "words": loosened}
 """Normalisations, by name."""
 
 
@@ -121,9 +121,9 @@ def _texts(compare: Callable[[str, str], bool], *, only: bool = True) -> Compare
     return compared
 
 
-_same_text: Final = _texts(operator.eq, only=False)
-_contains: Final = _texts(operator.contains)
-_SPELLED_FALSE: Final = ("false", "0", "no", "off", "f", "n", "null", "none")
+_same_text = _texts(operator.eq, only=False)
+_contains = _texts(operator.contains)
+_SPELLED_FALSE = ("false", "0", "no", "off", "f", "n", "null", "none")
 
 
 def _is(value: object, other: object) -> bool | None:
@@ -219,7 +219,7 @@ def _matches(value: object, pattern: object) -> bool | None:
     return None if re.fullmatch(text_of(pattern), loosened(value), re.IGNORECASE) else False
 
 
-COMPARISONS: Final[Mapping[str, Compare]] = {
+COMPARISONS: Mapping[str, Compare] = {
     "is": _is,
     "in": _one_of,
     "has": _has,

@@ -5,12 +5,12 @@ each event once.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import RLock
-from typing import Any, Final
+from typing import Any
 
 from rpms.guard.calls import USER, Call, Modify, Ruling
 from rpms.guard.guard import Guard
 
-MOST_FRESH: Final = 1_000
+MOST_FRESH = 1_000
 """Conversations whose lookups are remembered, those used last. No fact is ever forgotten: what was
 done once in a conversation is not done again when it is taken up after a thousand others."""
 

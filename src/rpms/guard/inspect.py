@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Final
 from uuid import uuid4
 
 from rpms.guard.calls import Call, Modify
@@ -21,7 +20,7 @@ except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[inspect]'") from None
 
 
-_DECISIONS: Final[dict[str, ApprovalDecision]] = {
+_DECISIONS: dict[str, ApprovalDecision] = {
     "allow": "approve",
     "warn": "approve",
     "modify": "modify",

@@ -4,17 +4,17 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from rpms.foreign.json_text import NameTwice, NotJson, loads
 from rpms.foreign.limits import DEEPEST_JSON, LARGEST_CALL, LARGEST_RESULT
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call
 
-_HOLDERS: Final = (Mapping, list, tuple)
-_LONGEST: Final = 1_000
+_HOLDERS = (Mapping, list, tuple)
+_LONGEST = 1_000
 """Bits of a whole number."""
-_LONGEST_NAME: Final = 1_000
+_LONGEST_NAME = 1_000
 
 
 class TooLarge(NotJson):

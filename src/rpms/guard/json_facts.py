@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 from rpms.guard.comparisons import (
     COMPARISONS,
@@ -25,7 +25,7 @@ from rpms.guard.comparisons import (
 )
 from rpms.logic.facts import Truth
 
-RECORD: Final = ""
+RECORD = ""
 """The head of a path that starts at the record that a fact is read from."""
 _NAMED = re.compile(r"<([A-Za-z_][A-Za-z0-9_]*)>")
 _SEGMENT = re.compile(r"\[([^=\]]+)=([^\]]+)\]|[^.\[\]]+")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import NOTHING, Absent, CallFacts
@@ -37,7 +37,7 @@ from rpms.logic.rules import Tier
 
 _SHOWN = 4
 """Facts that are named in a reason."""
-_GRAVITY: Final[tuple[type[Ruling], ...]] = (Allow, Warn, Ask, Refuse)
+_GRAVITY: tuple[type[Ruling], ...] = (Allow, Warn, Ask, Refuse)
 _SEPARATED = re.compile(r"[\W_]+")
 
 

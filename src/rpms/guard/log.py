@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from filelock import FileLock
 
@@ -25,16 +25,16 @@ from rpms.foreign.file_reader import beside, is_there, open_regular, text_lines
 from rpms.foreign.json_text import read_jsonl, tagged_reader
 from rpms.logic.errors import FileError
 
-VERSION: Final = 1
-LONGEST_RESULT: Final = 200_000
+VERSION = 1
+LONGEST_RESULT = 200_000
 """Characters of a result that are kept; what is longer is left out, and tells nothing when the
 log is replayed."""
-_LONGEST_TEXT: Final = 10_000
-_SHOWN: Final = 1_000
+_LONGEST_TEXT = 10_000
+_SHOWN = 1_000
 """Characters of a longer text that are kept."""
-_MOST_OPEN: Final = 10_000
+_MOST_OPEN = 10_000
 """Calls without a result whose arguments a reader remembers."""
-_KEY: Final = secrets.token_bytes(16)
+_KEY = secrets.token_bytes(16)
 """Goes into masks, and is another in each process: nobody can try out what a masked value was."""
 
 
@@ -108,7 +108,7 @@ class ToldLine(_Happened):
 
 
 Event = CheckLine | ResultLine | ToldLine
-_FORMS: Final[Mapping[str, Any]] = {
+_FORMS: Mapping[str, Any] = {
     form.type: form for form in (HeadLine, CheckLine, ResultLine, ToldLine)
 }
 

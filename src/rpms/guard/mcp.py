@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from rpms.foreign.json_text import NotJson, loads
@@ -53,19 +53,19 @@ try:
 except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
 
-_MINE: Final = "rpms_guard"
-_MOST_ASKED: Final = 1_000
+_MINE = "rpms_guard"
+_MOST_ASKED = 1_000
 """Questions that wait for their answers at once."""
-_LONGEST_QUESTION: Final = 50_000
+_LONGEST_QUESTION = 50_000
 """Characters of a call that a person is asked to read."""
-_YES: Final = {
+_YES = {
     "type": "object",
     "properties": {"value": {"type": "boolean", "title": "Make this call"}},
     "required": ["value"],
 }
-_UNSURE: Final = (mcp_types.INTERNAL_ERROR, mcp_types.REQUEST_TIMEOUT, mcp_types.CONNECTION_CLOSED)
+_UNSURE = (mcp_types.INTERNAL_ERROR, mcp_types.REQUEST_TIMEOUT, mcp_types.CONNECTION_CLOSED)
 """Errors after which nobody knows whether a call was done."""
-_REMEMBERED: Final = 30.0
+_REMEMBERED = 30.0
 """Seconds for which a tool's schema is remembered."""
 _LOUD = logging.getLogger("rpms.guard")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from rpms.foreign.settings_files import settings_files_unread
 from rpms.foreign.shown import excerpt
@@ -40,13 +40,13 @@ except ModuleNotFoundError as error:
 
 Server = str | Sequence[str]
 """A server behind the guard: its address, or the command that starts it."""
-MOST_CONNECTIONS: Final = 64
+MOST_CONNECTIONS = 64
 """Connections to one server that are kept: each may be a process of its own."""
-_LONGEST_START: Final = 30.0
+_LONGEST_START = 30.0
 """Seconds that a server may take to answer for the first time."""
-_LONGEST_PROBE: Final = 5.0
+_LONGEST_PROBE = 5.0
 """Seconds to wait for a server to say that it is there."""
-_PROBED: Final = 5.0
+_PROBED = 5.0
 """Seconds for which that is believed, so that nobody can keep a server busy by asking."""
 
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from rpms.foreign.file_reader import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
@@ -34,8 +34,8 @@ except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
 
 _LOUD = logging.getLogger("rpms.guard")
-_PATH: Final = "/mcp"
-_LOCAL: Final = ("127.0.0.1", "localhost", "::1")
+_PATH = "/mcp"
+_LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True)

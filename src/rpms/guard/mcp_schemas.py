@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import FORM, OTHER, PROMPT, RESOURCE, USER, Call, Refuse, ToolManual
@@ -12,7 +12,7 @@ from rpms.guard.calls import FORM, OTHER, PROMPT, RESOURCE, USER, Call, Refuse, 
 if TYPE_CHECKING:
     from fastmcp.tools.base import Tool
 
-_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+_TYPES: Mapping[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "integer": (int,),
     "number": (int, float),

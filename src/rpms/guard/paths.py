@@ -9,10 +9,9 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
 
-_SEPARATORS: Final = re.compile(r"[\\/]")
-_DRIVE: Final = re.compile(r"[A-Za-z]:")
+_SEPARATORS = re.compile(r"[\\/]")
+_DRIVE = re.compile(r"[A-Za-z]:")
 
 
 def inside(value: object, folder: object) -> bool | None:

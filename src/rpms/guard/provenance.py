@@ -13,15 +13,15 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, Final
+from typing import Any
 
 from rpms.guard.comparisons import text_of
 from rpms.logic.facts import Truth
 from rpms.logic.rules import Predicate
 
-FROM_USER: Final = "from_user"
-FROM_TOOL: Final = "from_tool"
-PREDICATES: Final[Mapping[str, Predicate]] = {
+FROM_USER = "from_user"
+FROM_TOOL = "from_tool"
+PREDICATES: Mapping[str, Predicate] = {
     FROM_USER: Predicate(
         FROM_USER, ("value",), "<value> is from the user", "<value> is not from the user"
     ),
@@ -30,27 +30,27 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     ),
 }
 """Facts that every manual knows: from_user(argument) and from_tool(argument, "tool")."""
-MOST_CHARACTERS: Final = 400_000
+MOST_CHARACTERS = 400_000
 """Characters of messages, and of results, that a conversation remembers. The oldest are forgotten
 first; what is not found then may have been in them."""
-_CHUNK: Final = 20_000
-_LONGEST_VALUE: Final = 1_000
+_CHUNK = 20_000
+_LONGEST_VALUE = 1_000
 """Characters of a longer value are not looked for: nobody reads such a text as a name."""
-_MOST_VALUES: Final = 50
+_MOST_VALUES = 50
 """Values in one argument that are looked for; a longer list is unknown."""
-_MOST_PLACES: Final = 1_000
+_MOST_PLACES = 1_000
 """Places in a text that are tried, so that no text takes seconds."""
-_SHORT: Final = 3
+_SHORT = 3
 """Letters and digits below which a value is contained in anything, so that this tells nothing."""
-_END: Final = "\0"
+_END = "\0"
 """Stands between the values of a result, so that nothing is found across two of them."""
-_JOINS: Final = ".@:/\\_+#%&=?~-"
+_JOINS = ".@:/\\_+#%&=?~-"
 """Signs that make one word of what stands on both sides: bob@x.com, a/b.txt."""
-_BEGINS: Final = "./\\~"
+_BEGINS = "./\\~"
 """Signs that belong to the word after them: /etc/passwd is not etc/passwd."""
-_NOT_WHOLE: Final = ("characters, sha256 ", "[masked ")
+_NOT_WHOLE = ("characters, sha256 ", "[masked ")
 """Signs that a log has cut a text or masked a value: what is read from it again has gaps."""
-_NUMBER: Final = re.compile(r"(0|-?[1-9]\d{0,14})(\.\d{1,6})?")
+_NUMBER = re.compile(r"(0|-?[1-9]\d{0,14})(\.\d{1,6})?")
 
 
 FAILED = "(failed)"

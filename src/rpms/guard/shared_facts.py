@@ -13,17 +13,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
-from typing import Any, Final
+from typing import Any
 
 from rpms.guard.belief import loose
 from rpms.guard.causes import Coming
 from rpms.logic.errors import FileError
 from rpms.logic.facts import Atom, Literal
 
-_PATIENCE: Final = 300.0
+_PATIENCE = 300.0
 """Seconds after which another guard's call that has not returned counts as lost: that guard may
 have ended."""
-_TABLES: Final = """
+_TABLES = """
 create table if not exists shared_fact (fact text primary key, loose text, holds integer);
 create index if not exists shared_fact_loose on shared_fact (loose);
 create table if not exists shared_call (

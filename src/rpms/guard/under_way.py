@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from rpms.guard.calls import Call
 from rpms.guard.causes import Coming
 from rpms.logic.facts import Atom, Literal
 
-_MOST: Final = 1_000
+_MOST = 1_000
 """Calls that are remembered at once; of more, the oldest that was lost is forgotten first."""
 
 

@@ -14,7 +14,6 @@ RPMSError               anything this package raises on purpose
 import re
 from collections.abc import Iterable
 from pathlib import PurePath
-from typing import Final
 
 _LONG_WORD = re.compile(r"(\S{200})\S{200,}(\S{40})")
 _LONGEST = 4_000
@@ -73,7 +72,7 @@ class ContextOverflow(ModelError):
     """The prompt does not fit the model's context window."""
 
 
-ANY_ERROR: Final = (Exception, SystemExit)
+ANY_ERROR = (Exception, SystemExit)
 """Anything that foreign code may raise while it is loaded: if it exits, our command would end with
 its exit code. Ctrl-C is a person's, and passes. Of a world or part that is called during an episode
 (`rpms.worlds.checked`, `rpms.parts`), Ctrl-C alone passes: it may cancel a loop of its own."""

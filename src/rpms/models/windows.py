@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from rpms.foreign.file_reader import read_text
 from rpms.foreign.json_text import NotJson, loads
@@ -19,10 +19,10 @@ from rpms.models.wire import count, dig, fetch
 
 Fetch = Callable[[str, str, float], Any]
 """Gets the JSON at an address, with a key, within seconds."""
-ASSUMED: Final = 8_192
+ASSUMED = 8_192
 """Assumed window: the smallest of the models in use."""
-_TIMEOUT_S: Final = 5.0
-_FIELDS: Final = (
+_TIMEOUT_S = 5.0
+_FIELDS = (
     "max_model_len",
     "context_length",
     "context_window",

@@ -8,13 +8,13 @@ than the first, gives the end.
 
 from collections.abc import Sequence
 from math import exp
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-_REST: Final = 0.12
+_REST = 0.12
 """Share of the way from the first reading to the end after which little more is to be expected."""
-_APART: Final = 8
+_APART = 8
 """Ticks between readings whose difference tells a rate."""
-_LEAST: Final = 4.0
+_LEAST = 4.0
 """Way left, in units of the number, that is not worth waiting for."""
 
 

@@ -26,14 +26,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from filelock import lock_descriptor
 
 from rpms.logic.errors import InputError, WorldError
 
-_PREFIX: Final = "rpms-jvm-"
-_YOUNG_S: Final = 60.0
+_PREFIX = "rpms-jvm-"
+_YOUNG_S = 60.0
 """A folder that has just been made may not be locked yet."""
 
 
@@ -128,17 +128,17 @@ class Program:
         return str(gateway), simulator
 
 
-JAVA_VARIABLE: Final = "RPMS_JAVA"
+JAVA_VARIABLE = "RPMS_JAVA"
 """Environment variable naming the java program to use, before any other."""
-OLDEST_JAVA: Final = 8
+OLDEST_JAVA = 8
 """The class files of the simulators are Java 8's."""
-START_TIMEOUT_S: Final = 60.0
+START_TIMEOUT_S = 60.0
 """A JVM takes 2 to 4 s to start; a loaded machine is given time."""
-_PROBE_TIMEOUT_S: Final = 20.0
-_REAP_TIMEOUT_S: Final = 5.0
-_LOCALE: Final = {"language": "en", "country": "US", "script": "", "variant": "", "extensions": ""}
-_LOCALE_KINDS: Final = ("", ".display", ".format")
-_OPTIONS: Final = (
+_PROBE_TIMEOUT_S = 20.0
+_REAP_TIMEOUT_S = 5.0
+_LOCALE = {"language": "en", "country": "US", "script": "", "variant": "", "extensions": ""}
+_LOCALE_KINDS = ("", ".display", ".format")
+_OPTIONS = (
     "-XX:+UseSerialGC",  # fewest threads and least memory; the simulators are small
     "-XX:-UsePerfData",  # no file in the temporary folder to be left behind by a killed JVM
     "-XX:+ExitOnOutOfMemoryError",  # a dead JVM is noticed and replaced, a crippled one is not
@@ -149,8 +149,8 @@ _OPTIONS: Final = (
     "-Dfile.encoding=UTF-8",
     "-Dstdout.encoding=UTF-8",
 )
-_ENVIRONMENT: Final = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "LANGUAGE": "", "TZ": "UTC"}
-_INJECTING: Final = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH")
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "LANGUAGE": "", "TZ": "UTC"}
+_INJECTING = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH")
 """Variables by which options get into every Java process, some of them over the ones given to
 it."""
 

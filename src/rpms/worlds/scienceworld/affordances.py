@@ -4,25 +4,24 @@
 
 import re
 from functools import lru_cache
-from typing import Final
 
 from rpms.worlds.base import read_table
 
-THINGS: Final = read_table(__package__, "things.toml")
-SYNONYMS: Final = read_table(__package__, "synonyms.toml")
-_ARE: Final = {name: frozenset(kinds) for name, kinds in THINGS["kinds"].items()}
-FITTINGS: Final = _ARE["fixed"] | _ARE["lid"] | _ARE["lidless"] | _ARE["tool"]
+THINGS = read_table(__package__, "things.toml")
+SYNONYMS = read_table(__package__, "synonyms.toml")
+_ARE = {name: frozenset(kinds) for name, kinds in THINGS["kinds"].items()}
+FITTINGS = _ARE["fixed"] | _ARE["lid"] | _ARE["lidless"] | _ARE["tool"]
 """Furniture, devices, vessels and tools."""
-_WARES: Final = (
+_WARES = (
     _ARE["lid"] | _ARE["lidless"] | _ARE["solid"] | _ARE["tool"] | _ARE["paper"] | _ARE["wired"]
 )
-_KNOWN: Final = _WARES | _ARE["food"] | _ARE["flowing"] | _ARE["stuff"] | {"paint"}
-_INERT: Final = _KNOWN - _ARE["flowing"]
-_BREAKABLE: Final = _ARE["switch"] | _ARE["wired"] | _ARE["tool"]
+_KNOWN = _WARES | _ARE["food"] | _ARE["flowing"] | _ARE["stuff"] | {"paint"}
+_INERT = _KNOWN - _ARE["flowing"]
+_BREAKABLE = _ARE["switch"] | _ARE["wired"] | _ARE["tool"]
 """Things that an axe has an effect on."""
-_ANIMAL: Final = re.compile(THINGS["animal"])
-_MATTER: Final = re.compile(THINGS["matter"])
-_TAIL: Final = re.compile(r" (?:\d+|\(.*\)|of .*)$")
+_ANIMAL = re.compile(THINGS["animal"])
+_MATTER = re.compile(THINGS["matter"])
+_TAIL = re.compile(r" (?:\d+|\(.*\)|of .*)$")
 
 
 def ware(name: str) -> str:
@@ -92,7 +91,7 @@ def helps(tool: str, name: str) -> bool | None:
             return False if _kind(tool) else None
 
 
-_ALSO: Final = {"drawer": "wood table", "seed jar": "ceramic cup"}
+_ALSO = {"drawer": "wood table", "seed jar": "ceramic cup"}
 
 
 def may_be_called(shown: str, kind: str) -> bool:

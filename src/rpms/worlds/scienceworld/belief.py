@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from inspect import signature
-from typing import Final
 
 from rpms.logic.belief import StateSignature
 from rpms.logic.facts import Atom, Truth
@@ -23,7 +22,7 @@ from rpms.worlds.scienceworld.recipes.household import EVERY_RECIPE, RECIPES, WO
 from rpms.worlds.scienceworld.scene import Ask, Scene
 from rpms.worlds.scienceworld.tree import read_phrase, walk
 
-_SHOWN: Final = 6
+_SHOWN = 6
 """Things of one sort that a prompt names at most."""
 
 
@@ -42,7 +41,7 @@ def _of_kind_to_use(scene: Scene, word: str) -> list[str]:
     return to_use(scene, word, scene.of_kind(word))
 
 
-PREDICATES: Final[Mapping[str, Ask]] = {
+PREDICATES: Mapping[str, Ask] = {
     **keyed(reach.here, reach.near, reach.shut, reach.inside, reach.adjoins),
     "with": reach.with_,
     **keyed(
@@ -65,11 +64,11 @@ PREDICATES: Final[Mapping[str, Ask]] = {
     "listed": lambda belief: belief.inventory_known,
 }
 """Predicate → who answers."""
-_ALL_PREDICATES: Final = {**PREDICATES, **RECIPES}
-_ARITY: Final = {name: len(signature(ask).parameters) - 1 for name, ask in _ALL_PREDICATES.items()}
-_WATCHING: Final = re.compile(r"(?:wait|look|examine|use thermometer)")
+_ALL_PREDICATES = {**PREDICATES, **RECIPES}
+_ARITY = {name: len(signature(ask).parameters) - 1 for name, ask in _ALL_PREDICATES.items()}
+_WATCHING = re.compile(r"(?:wait|look|examine|use thermometer)")
 """The commands that let the world work."""
-_TENDING: Final = re.compile(r"(?:pour|move jug)")
+_TENDING = re.compile(r"(?:pour|move jug)")
 """Commands that let plants grow; elsewhere, pouring to and fro leads back to where it began."""
 
 

@@ -8,27 +8,27 @@ leaves no choice.
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from rpms.worlds.base import Command
 from rpms.worlds.scienceworld.affordances import SYNONYMS
 from rpms.worlds.scienceworld.scene import Scene
 
-_LONGEST: Final = 300
+_LONGEST = 300
 """No command is longer; what a model writes beyond it is cut off."""
-_ENDS: Final = re.compile(r"^[\s\"'`*>]+|[\s\"'`*.!;,]+$")
-_WORDS: Final = re.compile(r"^\S+|\S\S+")
+_ENDS = re.compile(r"^[\s\"'`*>]+|[\s\"'`*.!;,]+$")
+_WORDS = re.compile(r"^\S+|\S\S+")
 """Single letters name things: `inclined plane C`."""
-_ARTICLES: Final = re.compile(r"\b(?:the|an?) (?=\S)(?![^()]*\))")
+_ARTICLES = re.compile(r"\b(?:the|an?) (?=\S)(?![^()]*\))")
 """Articles, but none within brackets, where they belong to a title: `book (The Foundations of the
 Origin of Species)`."""
-_LETTER: Final = re.compile(r"\b(?:substance|material|plane|unknown) a\b")
+_LETTER = re.compile(r"\b(?:substance|material|plane|unknown) a\b")
 """Names in which a lone `a` is a letter, not an article."""
-_SURFACE: Final = re.compile(r"\binclined plane with an? ")
+_SURFACE = re.compile(r"\binclined plane with an? ")
 """The article within a plane's name belongs to it."""
 
-_VERBS: Final = [(re.compile(pattern), instead) for pattern, instead in SYNONYMS["verbs"].items()]
-_DOOR: Final = re.compile(
+_VERBS = [(re.compile(pattern), instead) for pattern, instead in SYNONYMS["verbs"].items()]
+_DOOR = re.compile(
     r"^(open|close) (?:door (?!to |between |in |on )(?P<after>.+)|(?P<before>.+) door)$"
 )
 
@@ -74,7 +74,7 @@ def _without_articles(text: str) -> str:
     return _ARTICLES.sub("", text)
 
 
-_FORMS: Final = (
+_FORMS = (
     _Form(_without_signs, "signs around the command"),
     _Form(_in_small_letters, "letter case"),
     _Form(_without_articles, "articles"),
@@ -100,9 +100,9 @@ def _reworded(text: str, belief: Scene) -> list[str]:
     return found
 
 
-_OPENING: Final = "Ambiguous request:"
-_OPTION: Final = re.compile(r"^(\d+):\t(.*)$", re.MULTILINE)
-_PLACE: Final = re.compile(r"\s*\(([^()]*)\)")
+_OPENING = "Ambiguous request:"
+_OPTION = re.compile(r"^(\d+):\t(.*)$", re.MULTILINE)
+_PLACE = re.compile(r"\s*\(([^()]*)\)")
 
 
 def menu_options(observation: str) -> tuple[str, ...]:
@@ -131,7 +131,7 @@ def only_reading(options: Sequence[str], command: str) -> int | None:
     return options.index(named[0]) if len(named) == 1 else None
 
 
-_NUMBER: Final = re.compile(r"(\d{1,6})(?:\s*[:.)].*)?", re.DOTALL)
+_NUMBER = re.compile(r"(\d{1,6})(?:\s*[:.)].*)?", re.DOTALL)
 """A number that picks an option, with more of the option or without."""
 
 

@@ -24,21 +24,21 @@ import struct
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from rpms.worlds.base import read_table
 
-_TABLE: Final = read_table(__package__, "faster.toml")
-EDITED: Final = tuple(_TABLE["classes"])
+_TABLE = read_table(__package__, "faster.toml")
+EDITED = tuple(_TABLE["classes"])
 """The classes edited, by name."""
-_MAGIC: Final = 0xCAFEBABE
-_PUBLIC: Final = 1
+_MAGIC = 0xCAFEBABE
+_PUBLIC = 1
 _TEXT, _CLASS, _STRING, _NAME_AND_TYPE = 1, 7, 8, 12
-_MEMBERS: Final[Mapping[str, int]] = _TABLE["members"]
-_SIZES: Final = {int(kind): size for kind, size in _TABLE["sizes"].items()}
-_WIDE: Final = 8
+_MEMBERS: Mapping[str, int] = _TABLE["members"]
+_SIZES = {int(kind): size for kind, size in _TABLE["sizes"].items()}
+_WIDE = 8
 """Bytes of long and double constants, which take two numbers."""
-_CODE_AT: Final = 22
+_CODE_AT = 22
 """Offset of a method's instructions, if its first attribute is its code."""
 
 

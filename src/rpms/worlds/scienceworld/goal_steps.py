@@ -7,7 +7,7 @@ whose name merely contains the words is another: a cherry seed is no cherry, sal
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from rpms.logic.goal import GoalStep
 from rpms.worlds.scienceworld.observations import MATTER
@@ -34,12 +34,12 @@ def _read_steps(rows: Sequence[Sequence[str]]) -> tuple[_Step, ...]:
     return tuple(steps)
 
 
-_STEPS: Final[Mapping[str, tuple[_Step, ...]]] = {
+_STEPS: Mapping[str, tuple[_Step, ...]] = {
     stem: _read_steps(rows) for stem, rows in TABLE["steps"].items()
 }
 """Steps by the beginning of a task's name; the first that fits counts."""
-_FIELD: Final = re.compile(r"<(\w+)>")
-_FOCUSED: Final = "focused"
+_FIELD = re.compile(r"<(\w+)>")
+_FOCUSED = "focused"
 """Stands for the thing that was focused on last; before that, for the kind that is sought."""
 
 
@@ -85,7 +85,7 @@ def _grown(scene: Scene, fruit: str) -> bool:
     return False
 
 
-_CONDITIONS: Final[Mapping[str, Callable[[Scene, str], bool]]] = {"seen": _seen, "grown": _grown}
+_CONDITIONS: Mapping[str, Callable[[Scene, str], bool]] = {"seen": _seen, "grown": _grown}
 
 
 def is_called(seen: Seen, target: str) -> bool:

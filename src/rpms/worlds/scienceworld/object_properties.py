@@ -5,7 +5,6 @@ What the agent has moved, opened or switched on may be other than it was seen to
 
 import re
 from collections.abc import Iterable
-from typing import Final
 
 from rpms.worlds.scienceworld import affordances as kinds
 from rpms.worlds.scienceworld.observations import Thing, state_of
@@ -18,12 +17,12 @@ from rpms.worlds.scienceworld.tree import (
     read_phrase,
 )
 
-_FIXTURES: Final = kinds.FITTINGS - {"box", "cup", "door", "flower pot"} | {
+_FIXTURES = kinds.FITTINGS - {"box", "cup", "door", "flower pot"} | {
     *kinds.THINGS["kinds"]["furnished"]
 }
 """Furniture, devices, tools, vessels and rooms."""
-_CONTACT: Final = re.compile(r".*\b(?:terminal|anode|cathode)\b.*")
-_FLUID: Final = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
+_CONTACT = re.compile(r".*\b(?:terminal|anode|cathode)\b.*")
+_FLUID = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
 
 
 def agreed(values: Iterable[bool | None]) -> bool | None:
@@ -55,7 +54,7 @@ def serving(use: str) -> Ask:
     return ask
 
 
-_switched: Final = serving("switch")
+_switched = serving("switch")
 
 
 def helps(belief: Scene, tool: str, words: str) -> bool | None:

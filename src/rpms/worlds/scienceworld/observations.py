@@ -8,26 +8,26 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from rpms.worlds.base import ToldDeed, read_deed, read_table
 from rpms.worlds.scienceworld.affordances import THINGS
 
-_DEEPEST: Final = 12
+_DEEPEST = 12
 """Depth to which listings are read; the simulator nests five or six deep."""
-_LONGEST_NAME: Final = 120
-_MOST_INSIDE: Final = 100
+_LONGEST_NAME = 120
+_MOST_INSIDE = 100
 """Most things read off a carried table."""
 
-_TEXTS: Final = read_table(__package__, "texts.toml")
-_FORMS: Final = {name: re.compile(pattern) for name, pattern in _TEXTS["forms"].items()}
-_PARTS: Final = re.compile("|".join(_TEXTS["parts"]))
-_NAME: Final = re.compile(r"(?:[^,.()\n]|\([A-Z][^)]{0,118}\))*+")
+_TEXTS = read_table(__package__, "texts.toml")
+_FORMS = {name: re.compile(pattern) for name, pattern in _TEXTS["forms"].items()}
+_PARTS = re.compile("|".join(_TEXTS["parts"]))
+_NAME = re.compile(r"(?:[^,.()\n]|\([A-Z][^)]{0,118}\))*+")
 """A bracket with a title in it, as books have, belongs to a name."""
-FLAGS: Final = {"activated": "on", "deactivated": "off"}
+FLAGS = {"activated": "on", "deactivated": "off"}
 """Words for states that go by another name."""
-MATTER: Final = _FORMS["matter"]
-LOOSE: Final = _FORMS["loose"]
+MATTER = _FORMS["matter"]
+LOOSE = _FORMS["loose"]
 """Words by which a move says what it has disconnected on the way."""
 
 
@@ -240,11 +240,11 @@ def inside(observation: str) -> RoomSight | None:
     return _sight(_FORMS["inside"].match(observation))
 
 
-_DEEDS: Final = [
+_DEEDS = [
     (re.compile(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>[^\\n]{1,120}?)", pattern)), verb)
     for pattern, verb in _TEXTS["deeds"].items()
 ]
-_REFUSALS: Final = re.compile("|".join(_TEXTS["refusals"]))
+_REFUSALS = re.compile("|".join(_TEXTS["refusals"]))
 
 
 def deed(observation: str) -> ToldDeed | None:
@@ -260,8 +260,8 @@ def refused(observation: str) -> bool:
     return _REFUSALS.match(observation) is not None
 
 
-_LIQUIDS: Final = frozenset(THINGS["liquids"])
-_WATER: Final = {"water": "liquid", "ice": "solid", "steam": "gas"}
+_LIQUIDS = frozenset(THINGS["liquids"])
+_WATER = {"water": "liquid", "ice": "solid", "steam": "gas"}
 
 
 @lru_cache(maxsize=16_384)

@@ -8,7 +8,6 @@ now.
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final
 
 from rpms.worlds.scienceworld import affordances as kinds
 from rpms.worlds.scienceworld.observations import Thing
@@ -24,14 +23,14 @@ from rpms.worlds.scienceworld.tree import (
     walk,
 )
 
-ROOMS: Final = (
+ROOMS = (
     *("kitchen", "bathroom", "hallway", "living room", "bedroom"),
     *("workshop", "art studio", "greenhouse", "outside", "foundry"),
 )
 """Rooms as the instruction names them."""
-_ALWAYS: Final = frozenset({"agent", "air", "inventory", "self"})
-_UNLISTED: Final = re.compile(r".*\b(?:terminal|anode|cathode|door|drain|sewer)\b.*")
-_WAYS_TO_SAY_ROOM: Final = "door doors room location house"
+_ALWAYS = frozenset({"agent", "air", "inventory", "self"})
+_UNLISTED = re.compile(r".*\b(?:terminal|anode|cathode|door|drain|sewer)\b.*")
+_WAYS_TO_SAY_ROOM = "door doors room location house"
 """Words by which the simulator knows some way out, and that tell no room."""
 
 

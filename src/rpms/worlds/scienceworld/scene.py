@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from rpms.logic.belief import Belief
 from rpms.logic.facts import kind_of
@@ -28,14 +28,14 @@ from rpms.worlds.scienceworld.tree import (
     walk,
 )
 
-INSTRUMENTS: Final = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
+INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
-_CHANGING: Final = frozenset((*THINGS["devices"]["heaters"], *THINGS["devices"]["coolers"]))
+_CHANGING = frozenset((*THINGS["devices"]["heaters"], *THINGS["devices"]["coolers"]))
 """Devices in which the matter in a vessel may soon go by another name."""
-_NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
+_NO_LID = frozenset({"bee hive", "blast furnace", "drain", "oven"})
 """Things that can be open or shut and hide nothing that is looked for."""
-_LID_STATES: Final = frozenset({"open", "closed"})
-_NO_THINGS: Final = ("agent", "air")
+_LID_STATES = frozenset({"open", "closed"})
+_NO_THINGS = ("agent", "air")
 Things = TypeVar("Things")
 
 

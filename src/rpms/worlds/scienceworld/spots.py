@@ -3,22 +3,22 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from rpms.worlds.scienceworld.affordances import SYNONYMS
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.tree import INVENTORY, Forest, Phrase, Seen, find, put, read_phrase
 
-_VERB: Final = re.compile(
+_VERB = re.compile(
     r"(?:pick up|put down|look (?:at|in|on)|focus on|turn (?:on|off)|go(?: to)?|\S{1,20})"
     r" (?P<rest>.{1,400})"
 )
-_JOINTS: Final[Mapping[str, Sequence[str]]] = {
+_JOINTS: Mapping[str, Sequence[str]] = {
     verb: [f" {word} " for word in words] for verb, words in SYNONYMS["joints"].items()
 }
 """Verb → words that stand between the two things it names."""
-_OF_PLACES: Final = (" on ", " in ")
+_OF_PLACES = (" on ", " in ")
 """Joints that may also be part of a thing's name: the last one counts."""
 
 

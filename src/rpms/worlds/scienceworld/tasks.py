@@ -6,16 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from rpms.logic.errors import InputError, nearest
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.worlds.base import Task, read_table
 
-SPLITS: Final = ("train", "dev", "test")
-TABLE: Final = read_table(__package__, "tasks.toml")
-FAMILIES: Final[Mapping[str, str]] = TABLE["families"]
-SIMPLIFICATIONS: Final = tuple(TABLE["simplifications"])
+SPLITS = ("train", "dev", "test")
+TABLE = read_table(__package__, "tasks.toml")
+FAMILIES: Mapping[str, str] = TABLE["families"]
+SIMPLIFICATIONS = tuple(TABLE["simplifications"])
 
 
 class TaskKind(NamedTuple):
@@ -35,9 +35,9 @@ class TaskKind(NamedTuple):
         return range(start, start + getattr(self, split))
 
 
-KINDS: Final = {name: TaskKind(name, *row) for name, row in TABLE["tasks"].items()}
-PAPER_TASKS: Final = tuple(name for name, kind in KINDS.items() if kind.family != "F5")
-ELECTRICAL_TASKS: Final = tuple(name for name, kind in KINDS.items() if kind.family == "F5")
+KINDS = {name: TaskKind(name, *row) for name, row in TABLE["tasks"].items()}
+PAPER_TASKS = tuple(name for name, kind in KINDS.items() if kind.family != "F5")
+ELECTRICAL_TASKS = tuple(name for name, kind in KINDS.items() if kind.family == "F5")
 
 
 def kind_named(name: str) -> TaskKind:
@@ -107,7 +107,7 @@ def canonical_simplifications(text: str, task: str | None = None) -> str:
     return ",".join(parts)
 
 
-_FIELDS: Final = frozenset(
+_FIELDS = frozenset(
     {"task", "target", "place", "box", "box_room", "criterion", "intermediate", "trait", "source"}
 )
 """Fields that a procedure or a step of the sentence may ask a goal for."""
@@ -169,10 +169,10 @@ class ScienceGoal(Goal):
         return places
 
 
-_BOX: Final = r"[a-z]{1,20} box"
-_NAME: Final = r"[^.,\n]{1,80}?"
-_SIDES: Final = ("above", "below", "dominant", "recessive", "conductive", "nonconductive")
-_FORMS: Final = {**dict.fromkeys(("box", *_SIDES), _BOX), "threshold": r"-?\d{1,5}(?:\.\d{1,5})?"}
+_BOX = r"[a-z]{1,20} box"
+_NAME = r"[^.,\n]{1,80}?"
+_SIDES = ("above", "below", "dominant", "recessive", "conductive", "nonconductive")
+_FORMS = {**dict.fromkeys(("box", *_SIDES), _BOX), "threshold": r"-?\d{1,5}(?:\.\d{1,5})?"}
 """Fields of a sentence that are no plain names."""
 
 
@@ -185,12 +185,10 @@ def _sentence_pattern(sentence: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"(?<!P)<(\w+)>", group, sentence))
 
 
-_PATTERNS: Final = {
-    stem: _sentence_pattern(sentence) for stem, sentence in TABLE["sentences"].items()
-}
-_PLANES: Final = {"inclined-plane-determine-angle": "inclined plane {}"}
-_SURFACE: Final = "inclined plane with a {} surface"
-_PRIMARY: Final = frozenset({"red", "yellow", "blue"})
+_PATTERNS = {stem: _sentence_pattern(sentence) for stem, sentence in TABLE["sentences"].items()}
+_PLANES = {"inclined-plane-determine-angle": "inclined plane {}"}
+_SURFACE = "inclined plane with a {} surface"
+_PRIMARY = frozenset({"red", "yellow", "blue"})
 
 
 def _said(stem: str, fields: Mapping[str, str]) -> dict[str, object]:
@@ -223,8 +221,8 @@ def _secondary_colour(paint: str) -> str:
     return ""
 
 
-_START: Final = "Your task is to "
-_LONGEST_DESCRIPTION: Final = 1_200
+_START = "Your task is to "
+_LONGEST_DESCRIPTION = 1_200
 
 
 def _task_name(stem: str, target: str) -> str:

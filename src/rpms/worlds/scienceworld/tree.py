@@ -3,20 +3,20 @@
 import re
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from rpms.worlds.scienceworld.affordances import THINGS, is_a
 from rpms.worlds.scienceworld.observations import Thing, plain_name
 
 Forest = tuple[Thing, ...]
-INVENTORY: Final = "inventory"
+INVENTORY = "inventory"
 
-_PLACES: Final = re.compile(r" ?\(in ([^()\n]{1,300})\)")
-_JOINT: Final = re.compile(r" (?:in|on|inside|from) ")
-_NUMBER: Final = re.compile(r" \d+$")
-_AGE: Final = re.compile(r"^(?:hatchling|juvenile|adult|baby|dead|old|wilting) | (?:egg|pupa)$")
-_SPECIES: Final = [frozenset(names) for names in THINGS["species"]]
-_ANY: Final = frozenset(
+_PLACES = re.compile(r" ?\(in ([^()\n]{1,300})\)")
+_JOINT = re.compile(r" (?:in|on|inside|from) ")
+_NUMBER = re.compile(r" \d+$")
+_AGE = re.compile(r"^(?:hatchling|juvenile|adult|baby|dead|old|wilting) | (?:egg|pupa)$")
+_SPECIES = [frozenset(names) for names in THINGS["species"]]
+_ANY = frozenset(
     {"living thing", "organism", "animal", "plant", "tree", "thing", "object", "it", "them"}
 )
 """Words that may name almost anything."""
@@ -187,9 +187,9 @@ class _Walk(NamedTuple):
     found: tuple[Seen, ...]
 
 
-_WALKED: Final[dict[tuple[int, str], _Walk]] = {}
+_WALKED: dict[tuple[int, str], _Walk] = {}
 """Walks that were made, by the identity of the forest and its place."""
-_WALKS_KEPT: Final = 1_024
+_WALKS_KEPT = 1_024
 
 
 def walk(forest: Forest, place: str = "") -> tuple[Seen, ...]:
@@ -277,7 +277,7 @@ def merge(seen: Forest, known: Forest) -> Forest:
     return tuple(merged)
 
 
-_LID_STATES: Final = frozenset({"open", "closed"})
+_LID_STATES = frozenset({"open", "closed"})
 
 
 def _merge_thing(thing: Thing, before: Thing) -> Thing:

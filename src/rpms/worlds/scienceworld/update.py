@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final
 
 from rpms.worlds.base import ToldDeed, keyed
 from rpms.worlds.quantity import Measurement
@@ -34,24 +33,24 @@ from rpms.worlds.scienceworld.spots import (
 from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import INVENTORY, Forest, Phrase, Seen, merge, read_phrase, walk
 
-_HEARD_KEPT: Final = 8_000
-_STATES_KEPT: Final = 50
-_READINGS_KEPT: Final = 200
-_OTHER: Final = {"liquid": "solid", "solid": "liquid", "gas": "liquid"}
+_HEARD_KEPT = 8_000
+_STATES_KEPT = 50
+_READINGS_KEPT = 200
+_OTHER = {"liquid": "solid", "solid": "liquid", "gas": "liquid"}
 """State shown by name → the state that a substance without one was in before."""
-_NO_LIQUIDS: Final = "You can't pick up a liquid"
-_LOOKS: Final = re.compile(r"(?:look at|look on|examine) ")
-_SLID: Final = re.compile(r"approximately (\d{1,3})% down the plane")
-_AT_AN_END: Final = {"at the top of the plane": "0", "at the bottom of the plane": "100"}
-_TICKS: Final = {"wait": 11, "wait1": 2, "inventory": 0, "look around": 0, "task": 0}
+_NO_LIQUIDS = "You can't pick up a liquid"
+_LOOKS = re.compile(r"(?:look at|look on|examine) ")
+_SLID = re.compile(r"approximately (\d{1,3})% down the plane")
+_AT_AN_END = {"at the top of the plane": "0", "at the bottom of the plane": "100"}
+_TICKS = {"wait": 11, "wait1": 2, "inventory": 0, "look around": 0, "task": 0}
 """Ticks of the simulator's clock; every other command that it understands takes one."""
-_NOT_UNDERSTOOD: Final = (
+_NOT_UNDERSTOOD = (
     "No known action",
     "Unknown action",
     "Ambiguous request",
     "It's not clear how",
 )
-_PLACES: Final = re.compile(r" \(in ([^,()]{1,80})[^()]{0,200}\)")
+_PLACES = re.compile(r" \(in ([^,()]{1,80})[^()]{0,200}\)")
 """Prepositions of a thing's place in the simulator's options, the nearest first."""
 
 
@@ -503,7 +502,7 @@ def _disconnect(belief: ScienceBelief, done: ToldDeed, _command: Named) -> Scien
     return belief.but(connections=frozenset(kept))
 
 
-_DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ToldDeed, Named], ScienceBelief]]] = keyed(
+_DEEDS: Mapping[str, Callable[[ScienceBelief, ToldDeed, Named], ScienceBelief]] = keyed(
     *(_go, _door, _move, _pour, _dunk, _mix, _focus, _reset, _eat, _dig, _switch, _lid),
     *(_measure, _read, _connect, _disconnect),
 )

@@ -5,7 +5,7 @@ game starts.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import InputError, WorldError
@@ -32,9 +32,9 @@ from rpms.worlds.scienceworld.tasks import (
 from rpms.worlds.scienceworld.tree import INVENTORY, Phrase, alike, find, read_phrase
 from rpms.worlds.scienceworld.update import update
 
-_PICK: Final = re.compile(r"(?:pick up|take|get) (?:the )?([a-z ]+?)(?: (?:in|on|from) .*)?")
-_USE: Final = re.compile(r"(?:use|activate|deactivate) (?:the )?([a-z ]+?)(?: (?:in|on) .*)?")
-_HEADINGS: Final = {Part(name): text for name, text in TABLE["headings"].items()}
+_PICK = re.compile(r"(?:pick up|take|get) (?:the )?([a-z ]+?)(?: (?:in|on|from) .*)?")
+_USE = re.compile(r"(?:use|activate|deactivate) (?:the )?([a-z ]+?)(?: (?:in|on) .*)?")
+_HEADINGS = {Part(name): text for name, text in TABLE["headings"].items()}
 
 
 def required_instruments(entry: Entry) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
     return (f"  Room: {room}  Carrying: {carrying}  Progress: step {progress.done}",)
 
 
-PROGRAM: Final = Program(
+PROGRAM = Program(
     label="ScienceWorld",
     package="scienceworld",
     install="pip install 'rpms[scienceworld]'",

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Final
 
 from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.observations import Thing
@@ -11,8 +10,8 @@ from rpms.worlds.scienceworld.scene import Names, Recipe, Scene, once
 from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import INVENTORY, Seen, alike, walk
 
-GREENS: Final = ("tree", "plant")
-_YEARS: Final[Mapping[str, float]] = THINGS["life_spans"]
+GREENS = ("tree", "plant")
+_YEARS: Mapping[str, float] = THINGS["life_spans"]
 
 
 @lru_cache(maxsize=16_384)
@@ -24,7 +23,7 @@ def life_span(name: str) -> float | None:
     return _YEARS[max(kinds, key=len)] if kinds else None
 
 
-_STAGES: Final = (
+_STAGES = (
     "egg",
     "baby",
     "hatchling",
@@ -35,9 +34,9 @@ _STAGES: Final = (
     "juvenile",
     "adult",
 )
-_PLANT_STAGES: Final = ("seed", "seedling", "adult", "reproducing")
-_YOUNG: Final = {"caterpillar": ("butterfly", "moth"), "tadpole": ("frog", "common toad", "toad")}
-_ALSO_CALLED: Final = {"common toad": ("frog",), "moth": ("butterfly",)}
+_PLANT_STAGES = ("seed", "seedling", "adult", "reproducing")
+_YOUNG = {"caterpillar": ("butterfly", "moth"), "tadpole": ("frog", "common toad", "toad")}
+_ALSO_CALLED = {"common toad": ("frog",), "moth": ("butterfly",)}
 """The simulator calls a toad a frog and a moth a butterfly."""
 
 
@@ -120,19 +119,19 @@ def _plant_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
     return []
 
 
-ANIMALS: Final = Recipe(roles={"next": _next_focus}, tasks=("identify", "lifespan"))
+ANIMALS = Recipe(roles={"next": _next_focus}, tasks=("identify", "lifespan"))
 
 
-_GARDEN: Final = "greenhouse"
-FLOWER_POT: Final = re.compile(r"(?:self watering )?flower pot \d+")
-_JUGS: Final = 3
+_GARDEN = "greenhouse"
+FLOWER_POT = re.compile(r"(?:self watering )?flower pot \d+")
+_JUGS = 3
 """A plant drinks a jug of water for each life stage, and a pot holds several: three bring a
 seed to its flowers."""
-_PARENTS: Final = {"grow-plant": 1, "grow-fruit": 3}
-_OFFSPRING: Final = 3
-_ENOUGH: Final = 2
-_POURED: Final = re.compile(r"You pour the contents of the jug into the (.{1,40}? pot \d{1,2})\.")
-_SOWN: Final = re.compile(
+_PARENTS = {"grow-plant": 1, "grow-fruit": 3}
+_OFFSPRING = 3
+_ENOUGH = 2
+_POURED = re.compile(r"You pour the contents of the jug into the (.{1,40}? pot \d{1,2})\.")
+_SOWN = re.compile(
     r"move .{1,60}? seed in .{1,60}?(?:plant|tree)\b.{0,60}? to (.{1,40}?pot \d{1,2})\b.*"
 )
 
@@ -366,7 +365,7 @@ def _named_there(name: str) -> Names:
     return ask
 
 
-GARDEN: Final = Recipe(
+GARDEN = Recipe(
     predicates={
         "soiled": _is_soiled,
         "sown": _is_sown,

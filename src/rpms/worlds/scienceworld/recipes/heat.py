@@ -7,7 +7,6 @@ next one.
 
 import math
 from collections.abc import Sequence
-from typing import Final
 
 from rpms.worlds.quantity import Measurement, Trend, course_of, last_stay
 from rpms.worlds.scienceworld.affordances import THINGS
@@ -15,26 +14,26 @@ from rpms.worlds.scienceworld.observations import MATTER, Thing, sounds_liquid, 
 from rpms.worlds.scienceworld.scene import Ask, Recipe, Scene
 from rpms.worlds.scienceworld.tree import head_of
 
-_HEATERS: Final[Sequence[str]] = THINGS["devices"]["heaters"]
-_COOLERS: Final[Sequence[str]] = THINGS["devices"]["coolers"]
-_DEVICES: Final = (*_HEATERS, *_COOLERS)
-_MOMENT: Final = 3
+_HEATERS: Sequence[str] = THINGS["devices"]["heaters"]
+_COOLERS: Sequence[str] = THINGS["devices"]["coolers"]
+_DEVICES = (*_HEATERS, *_COOLERS)
+_MOMENT = 3
 """Ticks within which little changes."""
-_WAIT: Final = 12
+_WAIT = 12
 """Ticks that one `wait` and a look take."""
-_LONGEST: Final = 4 * _WAIT
+_LONGEST = 4 * _WAIT
 """Ticks after which a course that is known is checked all the same."""
-_FAST: Final = 100
+_FAST = 100
 """Degrees in one `wait` that may lead through a whole state of matter."""
-_CLOSE: Final = 6
+_CLOSE = 6
 """Degrees between the hottest solid and the coldest liquid that need not be told apart further."""
-_ROUNDED: Final = 1.0
+_ROUNDED = 1.0
 """Degrees by which two readings may be wrong together: a thermometer shows whole ones."""
-_FASTEST_DRIFT: Final = 1.5
+_FASTEST_DRIFT = 1.5
 """Degrees a tick that a thing in no device may drift, before a second reading tells."""
-_READINGS_FIRST: Final = 2
+_READINGS_FIRST = 2
 """Readings in a device before the first wait: two give the rate."""
-_MOST_READINGS: Final = 8
+_MOST_READINGS = 8
 """Readings after which a temperature beside the threshold is not measured again."""
 
 
@@ -313,7 +312,7 @@ def _is_measured(scene: Scene, word: str) -> bool:
     return abs(_expected(scene, readings) - limit) > _ROUNDED + drift * passed
 
 
-HEAT: Final = Recipe(
+HEAT = Recipe(
     predicates={
         "measured": _is_measured,
         "gauged": _gauged,

@@ -4,7 +4,6 @@ for things or answers.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final
 
 from rpms.worlds.base import keyed
 from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, takes_things
@@ -118,8 +117,8 @@ def _option(scene: Scene) -> list[str]:
     return [str(_best_option(scene))] if scene.menu else []
 
 
-_TOOLS: Final = frozenset(THINGS["kinds"]["tool"])
-EVERYDAY: Final = Recipe(
+_TOOLS = frozenset(THINGS["kinds"]["tool"])
+EVERYDAY = Recipe(
     predicates={
         **keyed(_carried, _within, _holds, _apart, _opened, _focused),
         "handled": _was_handled,
@@ -141,12 +140,12 @@ EVERYDAY: Final = Recipe(
 )
 
 
-_POTS: Final[tuple[str, ...]] = ("metal pot", "ceramic cup", "tin cup", "glass cup", "bowl", "jug")
-_STUDIO: Final = "art studio"
+_POTS: tuple[str, ...] = ("metal pot", "ceramic cup", "tin cup", "glass cup", "bowl", "jug")
+_STUDIO = "art studio"
 """The room in which paints are, and are mixed."""
-_PAINT_POTS: Final[tuple[str, ...]] = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
-SECONDARY: Final[Mapping[str, list[str]]] = THINGS["colours"]
-_RECIPE: Final = re.compile(r"need to mix ([^.]+)\.")
+_PAINT_POTS: tuple[str, ...] = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
+SECONDARY: Mapping[str, list[str]] = THINGS["colours"]
+_RECIPE = re.compile(r"need to mix ([^.]+)\.")
 
 
 def ingredients(recipe: str) -> list[str]:
@@ -284,7 +283,7 @@ def _taps(scene: Scene) -> list[str]:
     return scene.such(works) or ["sink ?"]
 
 
-MIXING: Final = Recipe(
+MIXING = Recipe(
     predicates=keyed(_made),
     words={
         "vessel": _vessels,
@@ -299,7 +298,7 @@ MIXING: Final = Recipe(
 )
 
 
-_PORTABLE: Final = re.compile(
+_PORTABLE = re.compile(
     r"\b(?:cup|pot|jug|jar|wire|light"
     r" bulb|battery|switch|thermometer|stopwatch|lighter|axe|shovel|fork|chair)$"
 )
@@ -405,7 +404,7 @@ def _concluded(scene: Scene) -> bool:
     return not set(_boxes(scene)).isdisjoint(scene.focused)
 
 
-_VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
+_VERDICTS: Mapping[str, Callable[[Scene], str]] = {
     "use": heat.reading_side,
     "measure": heat.melting_side,
     "mendelian": biology.heredity,
@@ -414,7 +413,7 @@ _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
 }
 """First word of a task → which of its answers is right; empty while that is not known."""
 
-BOXES: Final = Recipe(
+BOXES = Recipe(
     predicates=keyed(_delivered, _concluded),
     words={
         "animal": _beasts,
@@ -426,13 +425,13 @@ BOXES: Final = Recipe(
     notes=_focus,
 )
 
-EVERY_RECIPE: Final = (
+EVERY_RECIPE = (
     *(EVERYDAY, BOXES, heat.HEAT, MIXING),
     *(biology.ANIMALS, biology.GARDEN, physics.PLANES, physics.CIRCUITS),
 )
-RECIPES: Final[dict[str, Ask]] = {}
+RECIPES: dict[str, Ask] = {}
 """Predicate → who answers."""
-WORDS: Final[dict[str, Names]] = {}
+WORDS: dict[str, Names] = {}
 for _recipe in EVERY_RECIPE:
     RECIPES.update(_recipe.predicates)
     WORDS.update(_recipe.words)

@@ -2,19 +2,18 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from rpms.worlds.base import keyed
 from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.scene import Recipe, Scene, once
 
-_BLOCK: Final = re.compile(r"\b(?:block|brick)$")
-_FAR: Final = 60
+_BLOCK = re.compile(r"\b(?:block|brick)$")
+_FAR = 60
 """Per cent of the plane after which a speed is known well enough."""
-_LONG: Final = 30
+_LONG = 30
 """Ticks after which a slow block's speed is known."""
 
-_SURE: Final = 4
+_SURE = 4
 """Ticks after which a block that is first seen at the bottom may long have been there."""
 
 
@@ -93,7 +92,7 @@ def _creeping(scene: Scene, plane: str) -> bool:
     return ticks > 2 and scene.last_action == f"look at {plane}"
 
 
-PLANES: Final = Recipe(
+PLANES = Recipe(
     predicates=keyed(_timed, _lost_sight, _creeping),
     words={"planes": lambda scene: scene.aim.candidates},
     roles={
@@ -105,7 +104,7 @@ PLANES: Final = Recipe(
 )
 
 
-_PAUSE: Final = 3
+_PAUSE = 3
 """Ticks that the current takes to flow."""
 
 
@@ -205,7 +204,7 @@ def _is_powered(scene: Scene) -> bool:
     return not source.endswith("generator") or scene.is_running(source)
 
 
-CIRCUITS: Final = Recipe(
+CIRCUITS = Recipe(
     predicates={
         "placed": _is_placed,
         "joint": _are_joint,
