@@ -112,7 +112,7 @@ class AlfredBatchEnv:
     def _told(self, files: Sequence[str | None]) -> tuple[Observations, Infos]:
         slots = self._slots
         observations = tuple([slot.last.observation for slot in slots])
-        infos = {
+        infos: Infos = {
             "won": [slot.last.won for slot in slots],
             "admissible_commands": [list(slot.admissible()) for slot in slots],
             "extra.gamefile": list(files),

@@ -94,8 +94,8 @@ class Path:
         """Value at its end; MISSING for what is not there after a step that is."""
         found = [start]
         for step in self.steps:
-            is_plain = step.__class__ is str and step != "*"
-            if is_plain and len(found) == 1:  # the common case, without detours
+            # the common case, without detours
+            if step.__class__ is str and step != "*" and len(found) == 1:
                 found = [_field(found[0], step)]
             else:
                 inner = [_step(each, step, values) for each in found]

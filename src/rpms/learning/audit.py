@@ -81,7 +81,9 @@ class Account:
     @property
     def reason(self) -> str:
         """The credible effects in words; nothing where there is none."""
-        found: dict[str, Effect] = {**self.findings}
+        found: dict[str, Effect] = {}
+        for outcome, effect in self.findings.items():
+            found[outcome] = effect
         for stage, effect in self.at.items():
             found[_STEPS_AT + stage] = effect
         words: list[str] = []

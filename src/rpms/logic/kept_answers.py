@@ -169,13 +169,9 @@ def _apart_from(names: frozenset[str], edges: dict[Fact, Found]) -> dict[Fact, F
 
 def asked_about(read: Iterable[Any], names: Iterable[str] = ()) -> frozenset[str]:
     """All names and roles that answers are about, beside some that are known."""
-    found = set(names)
-    for key in read:
-        if type(key) is tuple:
-            found.update(key[1])
-        else:
-            found.add(key)
-    return frozenset(found)
+    # asked for every edge of a plan: a loop takes a quarter longer
+    about = [key[1] if type(key) is tuple else (key,) for key in read]
+    return frozenset(names).union(*about)
 
 
 class Answers(NamedTuple):

@@ -243,7 +243,7 @@ def type_figure(comparison: Comparison) -> Picture:
             _whisker(axes, series._replace(at=at))
         counts = Counter(comparison.tasks.values())
         labels = [f"{_drawn(type_label(kind))}\n({counts[kind]})" for kind in types]
-        slanted = {}
+        slanted: dict[str, Any] = {}
         if max(map(len, labels), default=0) > 14:
             slanted = {"rotation": 40, "ha": "right"}
         axes.set_xticks(range(len(types)), labels, **slanted)
