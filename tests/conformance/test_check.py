@@ -23,6 +23,7 @@ from rpms.paper.wording import Wording
 from rpms.planning.surprise import SurpriseKind
 from rpms.worlds.base import Command, Game, Outcome, Setting, Task, World
 from rpms.worlds.registry import find_world, world_names
+from tests.induction.small_worlds import corridor, post_office, vending
 from tests.planning import maze
 from tests.toolbox import Toolbox, belief, game, module, world
 
@@ -108,6 +109,13 @@ class Shifting(maze.Maze):
 
 def test_a_world_in_which_nothing_has_a_name_yet_has_every_property():
     assert failures(maze.world) == {}
+
+
+@pytest.mark.parametrize("small_world", [vending.world, corridor.world, post_office.world])
+def test_doubt_changes_no_command_where_a_plan_took_for_granted_what_nobody_knew(small_world):
+    """A wish that is not on the floor: the plan tried to pick it up, and the manual is sound."""
+    told = findings(small_world, only=("doubt",))["doubt"].detail
+    assert told == "6 of 6 games that plans win are the same"
 
 
 def test_a_step_without_a_plan_is_found_where_the_plans_win(monkeypatch):

@@ -31,7 +31,7 @@ from rpms.paper.beyond import Surprise
 from rpms.paper.compose import compose
 from rpms.paper.condition import BASELINE, FULL, Condition
 from rpms.paper.decide import Mind, decide
-from rpms.paper.episode import Ending, Episode
+from rpms.paper.episode import Ending, Episode, Step
 from rpms.paper.progress import standing
 from rpms.paper.prompt import SHARED, Layout, Part, Prompt, Turn
 from rpms.paper.recall import EpisodicMemory
@@ -557,6 +557,9 @@ def planner(subject: Subject) -> str:
 def doubt(subject: Subject) -> str:
     """Where its plans win and nothing contradicts the manual, doubting it changes no command, and
     no step lacks a plan.
+
+    Who doubts gives no command again that was just refused; who does not doubt may. So repetitions
+    of a refused command are no difference.
     """
     if not subject.manual.purposes:
         raise Skipped("the manual has no goals")
@@ -578,23 +581,38 @@ def doubt(subject: Subject) -> str:
     return f"{same} of {won} games that plans win are the same{note}"
 
 
+def _steps_of(episode: Episode) -> list[Step]:
+    """The steps of an episode, without repetitions of commands that were refused."""
+    refused: set[str] = set()
+    found: list[Step] = []
+    for step in episode.steps:
+        if step.infeasible and step.command in refused:
+            continue
+        if step.infeasible:
+            refused.add(step.command)
+        found.append(step)
+    return found
+
+
 def _commands_of(episode: Episode) -> list[str]:
-    return [step.command for step in episode.steps]
+    return [step.command for step in _steps_of(episode)]
 
 
 def _require_same_until_contradicted(trusting: Episode, doubting: Episode) -> None:
     """Refuse other commands with doubt than without it, and steps said to lack a plan, up to the
     first answer that contradicts the manual.
     """
-    for number in range(1, max(len(trusting.steps), len(doubting.steps)) + 1):
-        one = _command_at(trusting, number)
-        other = _command_at(doubting, number)
+    without = _commands_of(trusting)
+    steps = _steps_of(doubting)
+    for number in range(1, max(len(without), len(steps)) + 1):
+        one = without[number - 1] if number <= len(without) else _NO_STEP
+        other = steps[number - 1].command if number <= len(steps) else _NO_STEP
         require(
             one == other,
             f"{doubting.task}, step {number}: `{one}` without doubt, `{other}` with it, though"
             " nothing contradicts the manual",
         )
-        surprises = doubting.steps[number - 1].surprises
+        surprises = steps[number - 1].surprises
         if any(_contradicts(surprise) for surprise in surprises):
             return
         require(
@@ -604,8 +622,7 @@ def _require_same_until_contradicted(trusting: Episode, doubting: Episode) -> No
         )
 
 
-def _command_at(episode: Episode, number: int) -> str:
-    return episode.steps[number - 1].command if number <= len(episode.steps) else "(no step)"
+_NO_STEP = "(no step)"
 
 
 def _contradiction(episode: Episode) -> str:

@@ -248,23 +248,33 @@ def _refused(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
 
     What nobody knew is suspected to be needed too, where no need explains the refusal, or where
     needs were left open on purpose, so that one of these or something else may be the reason.
+
+    A need that a plan took for granted explains the first command of an action that is refused,
+    while nothing speaks against the manual: the guess was wrong, and not the manual. It confirms
+    nothing, and the second such command counts.
     """
     trust = noticed.trust
     waived = WAIVED in trust.doubt(done.command)
-    explaining = _needs_explaining(done, waived=waived)
+    false, unknown = _needs_not_met(done)
+    explaining = [*false, *unknown] if waived else false
     for clause in explaining:
         line = ManualLine.of_need(done.rules, done.instance.schema, clause)
         trust = trust.weighed(line, CONFIRMED)
+    guessed_wrong = bool(unknown) and trust.is_first_guess(done.key, done.command)
+    if guessed_wrong:
+        trust = trust.guessing(done.command, done.instance, unknown)
     if waived or not explaining:
         missing = false_over(done.rules, done.instance, done.before, unknown=True)
         trust = trust.suspecting(done.key, missing)
     noticed = noticed.trusting(trust)
-    return noticed if explaining else _refused_without_reason(noticed, done)
+    if explaining or guessed_wrong:
+        return noticed
+    return _refused_without_reason(noticed, done)
 
 
-def _needs_explaining(done: _Done, *, waived: bool) -> list[Clause]:
-    """Needs that explain a refusal: known not to hold, before or after it; and where it was tried
-    in spite of what nobody knew (`waived`), those that nobody knows still.
+def _needs_not_met(done: _Done) -> tuple[list[Clause], list[Clause]]:
+    """Needs that explain a refusal, as they are known not to hold, before or after it; and needs of
+    which nobody knows, neither before nor after.
     """
     false: list[Clause] = []
     unknown: list[Clause] = []
@@ -274,9 +284,9 @@ def _needs_explaining(done: _Done, *, waived: bool) -> list[Clause]:
         now = bound.truth(done.after)
         if was is Truth.FALSE or now is Truth.FALSE:
             false.append(clause)
-        elif waived and was is Truth.UNKNOWN and now is Truth.UNKNOWN:
+        elif was is Truth.UNKNOWN and now is Truth.UNKNOWN:
             unknown.append(clause)
-    return [*false, *unknown]
+    return false, unknown
 
 
 def _refused_without_reason(noticed: PlanNoticed, done: _Done) -> PlanNoticed:

@@ -5,7 +5,7 @@ CONTRADICTED). Planning against a line costs its trust in steps, relying on it w
 (`doubtful_rules`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -111,6 +111,8 @@ class Trust:
     """Times that an action worked, by the action."""
     refused: Mapping[str, tuple[Surroundings, ...]] = field(default_factory=dict)
     """Commands that were refused, with the facts on their things each time, the last one last."""
+    guessed: Mapping[str, tuple[Clause, ...]] = field(default_factory=dict)
+    """Commands that were refused, with the needs of which nobody knew: these were hardly met."""
     blank: Mapping[tuple[str, str, tuple[str, ...]], Surroundings] = field(default_factory=dict)
     """Commands that did not show a fact that they were given for."""
     walked: tuple[tuple[str, str, Situation, Chain], ...] = ()
@@ -190,12 +192,27 @@ class Trust:
 
     def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
         """True if a command was refused when all about its things and the place was as it is
-        now.
+        now, or when its needs were as unknown as they are now.
         """
-        return (
-            command in self.refused
-            and surroundings(command, rules, situation) in self.refused[command]
-        )
+        if command not in self.refused:
+            return False
+        guessed = self.guessed.get(command)
+        if guessed and all(need.truth(situation) is Truth.UNKNOWN for need in guessed):
+            return True
+        return surroundings(command, rules, situation) in self.refused[command]
+
+    def is_first_guess(self, action: str, command: str) -> bool:
+        """True if a command is a plan's that trusts the manual, and no other command of this
+        action was refused without a known reason.
+        """
+        if self.shaken or command not in self.offered or self.doubt(command):
+            return False
+        return action not in self.unexplained or command in self.guessed
+
+    def guessing(self, command: str, instance: Instance, unknown: Sequence[Clause]) -> Self:
+        """The same once a command was refused that had needs of which nobody knows."""
+        needs = tuple(need.bind(instance.binding) for need in unknown)
+        return self.but(guessed={**self.guessed, command: needs})
 
     def barring(self, command: str, rules: ActiveRules, situation: Situation) -> Self:
         """The same once a command was refused."""
