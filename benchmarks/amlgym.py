@@ -16,8 +16,7 @@ that was stopped goes on. The recorded rows, with what they lack measured:
 
     python benchmarks/amlgym.py --rows benchmarks/amlgym_rows.jsonl
 
-They have everything for the domains reported apart, and ours for all. For the first ten, the others
-are judged mostly by their lines, OLAM without a limit, the information-gain agent not yet.
+They have every learner in every domain.
 
 Learning has a limit of processor time for each domain. OLAM, the information-gain agent and our
 experiments are then judged by what they have learned, and the table names the domain under `stopped`; others `failed`,
