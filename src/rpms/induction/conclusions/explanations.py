@@ -13,7 +13,7 @@ from rpms.induction.evidence.templates import words_in
 from rpms.induction.thresholds import LIMITS
 
 
-class Wording(NamedTuple):
+class Phrasing(NamedTuple):
     """How well a fact is put, next to others that say the same."""
 
     says_it: bool  # It has a word of the action
@@ -28,7 +28,7 @@ class FactRank(NamedTuple):
     known: int  # Attempts in which it was known
     positive: bool
     arguments: int
-    wording: Wording
+    phrasing: Phrasing
     order: int  # Of facts that are alike in all else, the first is kept
 
 
@@ -76,16 +76,16 @@ class Explanations:
             known=self.table.known_in(bit).bit_count(),
             positive=not literal.negated,
             arguments=len(literal.atom.args),
-            wording=self._wording(bit),
+            phrasing=self._phrasing(bit),
             order=-bit,
         )
 
-    def _wording(self, bit: int) -> Wording:
+    def _phrasing(self, bit: int) -> Phrasing:
         literal = self.table.literal(bit)
         words = set(words_in(self.table.book.template))
         args = list(literal.atom.args)
         says_it = not words.isdisjoint(words_in(literal.atom.predicate))
-        return Wording(says_it, in_order=args == sorted(args))
+        return Phrasing(says_it, in_order=args == sorted(args))
 
     # Refusals that facts have to explain.
 
@@ -173,15 +173,15 @@ class Explanations:
         Where the world declares its commands, a fact that has a word of the action is given up
         only for others that have one.
         """
-        given_up = self._wording(bit)
-        any_wording = not self.table.book.declared or not given_up.says_it
+        given_up = self._phrasing(bit)
+        any_phrasing = not self.table.book.declared or not given_up.says_it
         allowed = preferred = 0
         for other in bits(others):
             explains = bool(self.explaining >> other & 1)
-            wording = self._wording(other)
-            if explains or wording > given_up:
+            phrasing = self._phrasing(other)
+            if explains or phrasing > given_up:
                 preferred |= 1 << other
-            if explains or any_wording or wording.says_it:
+            if explains or any_phrasing or phrasing.says_it:
                 allowed |= 1 << other
         return _Premises(allowed, preferred)
 
