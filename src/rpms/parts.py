@@ -236,12 +236,17 @@ def _check_found(value: Any, given: tuple[Any, ...]) -> list[tuple[int, float]]:
         if math.isnan(score):
             raise _WrongValue(f"{excerpt(pair, 60)} among others; a score is a number")
     _check_each_once([place for place, _ in found])
-    for before, after in pairwise(found):
-        if after[1] > before[1]:
-            raise _WrongValue(
-                f"the score {before[1]:g} before {after[1]:g}; a retriever gives the best first"
-            )
+    _check_best_first([score for _, score in found])
     return found
+
+
+def _check_best_first(scores: Sequence[float]) -> None:
+    """Refuse scores that rise."""
+    for before, after in pairwise(scores):
+        if after > before:
+            raise _WrongValue(
+                f"the score {before:g} before {after:g}; a retriever gives the best first"
+            )
 
 
 def _check_each_once(places: Sequence[int]) -> None:

@@ -90,6 +90,19 @@ def find_unheard(manual: ToolManual) -> Iterator[str]:
     """Rules that no call can keep where nobody hears the user, as over MCP, in words for the
     operator.
     """
+    for name, clause in _unheard_needs(manual).items():
+        needed = str(clause).replace("<", "").replace(">", "")
+        yield (
+            f"{name} needs {needed}, which only the user's words tell, and over MCP nobody hears"
+            " them: it refuses all that it is about. With `asks: true` in a policy, the client's"
+            " user approves each such call instead"
+        )
+
+
+def _unheard_needs(manual: ToolManual) -> dict[str, Clause]:
+    """By rule, the first requirement that only the user's words tell, where the rule refuses
+    without it.
+    """
     makes = {literal.signed for tool, literal in _effects(manual) if tool != USER}
     found: dict[str, Clause] = {}
     for rules in manual.rules.values():
@@ -97,13 +110,7 @@ def find_unheard(manual: ToolManual) -> Iterator[str]:
             unheard = [each for each in rule.requires if _needs_words(each, manual, makes)]
             if unheard and _refuses(rule, unheard[0], manual):
                 found.setdefault(rule.rule.id, unheard[0])
-    for name, clause in found.items():
-        needed = str(clause).replace("<", "").replace(">", "")
-        yield (
-            f"{name} needs {needed}, which only the user's words tell, and over MCP nobody hears"
-            " them: it refuses all that it is about. With `asks: true` in a policy, the client's"
-            " user approves each such call instead"
-        )
+    return found
 
 
 def _needs_words(clause: Clause, manual: ToolManual, makes: set[tuple[str, bool]]) -> bool:

@@ -185,6 +185,11 @@ def _reached(provider: Provider, given: str | None = None) -> tuple[str, str | N
         either = f"--base-url or {provider.base_url_variable}"
         raise InputError(f"{provider.form} needs {either}, such as http://localhost:8000/v1")
     check_base_url(url)
+    return url, _key_of(provider)
+
+
+def _key_of(provider: Provider) -> str | None:
+    """The key that the environment has for a provider; None where it needs and has none."""
     variable = provider.key_variable
     key = os.environ.get(variable, "").strip() if variable else ""
     if key and not (key.isascii() and key.isprintable()):
@@ -195,7 +200,7 @@ def _reached(provider: Provider, given: str | None = None) -> tuple[str, str | N
         raise ModelUnavailable(
             f"{provider.name} needs a key: set the environment variable {variable}"
         )
-    return url, key or None
+    return key or None
 
 
 def available(provider: Provider) -> tuple[bool, str]:

@@ -345,14 +345,7 @@ def _unlabelled(lines: list[_Line], repairs: list[str], *, allowed: bool) -> tup
     """The first line that can be a command: one at a prompt sign or in a fence rather than any
     other.
     """
-    plain: list[int] = []
-    marked: list[int] = []
-    for index, line in enumerate(lines):
-        if not line.label and _can_be_command(line.text):
-            plain.append(index)
-            if line.quoted or line.fenced:
-                marked.append(index)
-    candidates = marked or plain
+    candidates = _candidates(lines)
     if not candidates or not allowed:
         return _joined(lines), None
     repairs.append("action without label")
@@ -360,6 +353,18 @@ def _unlabelled(lines: list[_Line], repairs: list[str], *, allowed: bool) -> tup
         repairs.append("several actions")
     chosen = candidates[0]
     return _joined(lines[:chosen]), lines[chosen].text
+
+
+def _candidates(lines: list[_Line]) -> list[int]:
+    """The lines that can be a command, by their indices; only marked ones where there are any."""
+    plain: list[int] = []
+    marked: list[int] = []
+    for index, line in enumerate(lines):
+        if not line.label and _can_be_command(line.text):
+            plain.append(index)
+            if line.quoted or line.fenced:
+                marked.append(index)
+    return marked or plain
 
 
 def _can_be_command(text: str) -> bool:

@@ -110,15 +110,21 @@ def retry(
         if failures >= patience.tries:
             ending = f"gave up after {counted(failures, 'try', 'tries')}"
         elif patience.now() + wait > deadline:
-            if after and after >= wait:
-                ending = f"the server asks to wait {after:.0f} s, and "
-            ending += f"{patience.total:.0f} s is the limit for one answer"
+            ending = _too_long_to_wait(patience, wait, after)
         if ending:
             raise lasting(f"{where}: {what} ({ending})")
         if before_wait is not None:
             left = patience.left(failures, deadline - patience.now())
             before_wait(what, wait, max(wait, left))
         patience.sleep(wait)
+
+
+def _too_long_to_wait(patience: Patience, wait: float, asked: float) -> str:
+    """The reason not to wait; `asked`: the seconds that the server asks for, if it does."""
+    limit = f"{patience.total:.0f} s is the limit for one answer"
+    if asked and asked >= wait:
+        return f"the server asks to wait {asked:.0f} s, and {limit}"
+    return limit
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:

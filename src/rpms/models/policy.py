@@ -4,7 +4,7 @@ plain function.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -176,20 +176,27 @@ def read_script(path: Path, name: str | None = None) -> ScriptedModel:
     `thought`, `episode`.
     """
     lines = read_text(path, LARGEST_SCRIPT).splitlines()
+    name = name or f"scripted/{path}"
+    if path.suffix != ".jsonl":
+        return ScriptedModel(name, _actions_in(lines))
     common: list[str] = []
     by_episode: dict[str, list[str]] = {}
-    if path.suffix == ".jsonl":
-        problem = "is not a JSON object with `text` or `action`"
-        for _, (text, episode) in read_jsonl(path, lines, _scripted, problem):
-            if episode is None:
-                common.append(text)
-            else:
-                by_episode.setdefault(str(episode), []).append(text)
-    else:
-        for line in map(str.strip, lines):
-            if line and not line.startswith("#"):
-                common.append(line if "action:" in line.lower() else f"Action: {line}")
-    return ScriptedModel(name or f"scripted/{path}", common, by_episode)
+    problem = "is not a JSON object with `text` or `action`"
+    for _, line in read_jsonl(path, lines, _scripted, problem):
+        if line.episode is None:
+            common.append(line.text)
+        else:
+            by_episode.setdefault(str(line.episode), []).append(line.text)
+    return ScriptedModel(name, common, by_episode)
+
+
+def _actions_in(lines: Iterable[str]) -> list[str]:
+    """The answers of a script that has an action a line; `#` begins a remark."""
+    answers: list[str] = []
+    for line in map(str.strip, lines):
+        if line and not line.startswith("#"):
+            answers.append(line if "action:" in line.lower() else f"Action: {line}")
+    return answers
 
 
 class _Line(NamedTuple):

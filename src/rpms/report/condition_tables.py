@@ -4,7 +4,7 @@ epochs.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +18,7 @@ from rpms.paper.episode import Ending
 from rpms.paper.verdict import Fate
 from rpms.play.run import Agreement
 from rpms.report.comparison import Comparison
-from rpms.report.contrasts import contrasts
+from rpms.report.contrasts import Contrast, contrasts
 from rpms.report.notes import omissions
 from rpms.report.outcomes import Results, condition_label
 from rpms.report.statistical_tests import ALPHA, Interval, success_rate
@@ -279,19 +279,21 @@ def significance_table(comparison: Comparison) -> Table:
         "p Holm": lambda each: TableCell(p_value(each.adjusted), strong=each.adjusted <= ALPHA),
         "p χ² corr.": lambda each: p_value(each.test.corrected),
     }
-    notes: list[str] = []
-    for contrast in found:
-        if contrast.warning:
-            notes.append(f"{contrast.name}: {contrast.warning}.")
-    if any(contrast.provisional for contrast in found):
-        notes.append(
-            "Provisional: a run is still going, and only tasks that both conditions have played are"
-            " paired."
-        )
     unit = "points of score, negatives as 0," if scored else "percentage points"
     caption = f"Paired by task. Δ in {unit} with its bootstrap interval."
     table = by_condition("significance", caption, comparison, columns, found)
-    return replace(table, notes=(*notes, *table.notes))
+    return replace(table, notes=(*_notes_on(found), *table.notes))
+
+
+def _notes_on(found: Sequence[Contrast]) -> Iterator[str]:
+    for contrast in found:
+        if contrast.warning:
+            yield f"{contrast.name}: {contrast.warning}."
+    if any(contrast.provisional for contrast in found):
+        yield (
+            "Provisional: a run is still going, and only tasks that both conditions have played are"
+            " paired."
+        )
 
 
 class _Epochs(NamedTuple):

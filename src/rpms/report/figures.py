@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpms.foreign.settings_files import settings_files_unread
+from rpms.logic.facts import grouped
 from rpms.paper.condition import CONDITIONS
 from rpms.report.comparison import Cells, Comparison
 from rpms.report.learning_curve import LearningRound, rounds
@@ -297,20 +298,19 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         return _save("learning", "Learning curve; bands: 95 % Wilson intervals", figure)
 
 
+def _is_of_the_curve(point: TaughtPoint) -> bool:
+    """True for a model that was taught in the usual way, and corrected once at most."""
+    return point.teaching.usual and point.teaching.rounds <= 1
+
+
 def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
     """Success, steps and infeasible actions against the number of games that a model was taught
     on: a row of panels for each model, a line for each condition, dashed where the model's mistakes
     were corrected once.
     """
-    usual: list[TaughtPoint] = []
-    for point in every:
-        if point.teaching.usual and point.teaching.rounds <= 1:
-            usual.append(point)
-    games: set[int] = set()
-    by_base: dict[str, list[TaughtPoint]] = {}
-    for point in usual or every:
-        games.add(point.teaching.games)
-        by_base.setdefault(point.teaching.base, []).append(point)
+    points = list(filter(_is_of_the_curve, every)) or every
+    games = sorted({point.teaching.games for point in points})
+    by_base = grouped((point.teaching.base, point) for point in points)
     with _own_parameters():
         size = (3.4 * len(_TAUGHT_PANELS), 2.8 * len(by_base))
         figure = Figure(figsize=size)
@@ -319,7 +319,7 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
             for axes, panel in zip(row, _TAUGHT_PANELS, strict=True):
                 _taught_panel(axes, of_base, panel)
                 axes.set_xscale("log", base=2)
-                axes.set_xticks(sorted(games), list(map(str, sorted(games))))
+                axes.set_xticks(games, list(map(str, games)))
                 axes.minorticks_off()
             if len(by_base) > 1:
                 row[0].set_title(_drawn(of_base[0].teaching.model))

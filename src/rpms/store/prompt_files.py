@@ -13,7 +13,7 @@ from rpms.logic.errors import is_near, nearest
 from rpms.paper.prompt import SHARED, Part
 from rpms.paper.wording import Wording
 from rpms.store.files import read_text
-from rpms.store.yaml_files import Place, YamlKind, read_yaml, yaml_text
+from rpms.store.yaml_files import Place, YamlFile, YamlKind, read_yaml, yaml_text
 
 _KEYS = ("instruction", "example", "headings")
 PROMPTS = YamlKind("a file of prompts", 200_000, 16, f"the keys {', '.join(_KEYS)}")
@@ -55,12 +55,27 @@ def prompts_hash(wording: Wording) -> str:
 def read_prompts(file: Path) -> Prompts:
     """Read a file of prompts; the first mistake is a FileError with its line."""
     yaml = read_yaml(str(file), read_text(file), PROMPTS)
+    _check_keys(yaml)
+    headings = _read_headings(yaml)
+    instruction = _text(yaml.at("instruction"), yaml.tree.get("instruction"))
+    example = _text(yaml.at("example"), yaml.tree.get("example"))
+    return Prompts(instruction, example, headings)
+
+
+def _check_keys(yaml: YamlFile) -> None:
+    """Refuse an unknown key, by its name only where the file seems to be one of prompts."""
+    has_known = not yaml.tree.keys().isdisjoint(_KEYS)
     for key in yaml.tree:
-        if key not in _KEYS:
-            problem = f"is not a known field; {nearest(str(key), _KEYS)}"
-            is_of_prompts = is_near(str(key), _KEYS) or yaml.tree.keys() & set(_KEYS)
-            place = yaml.at(key)
-            raise place.mistake(problem) if is_of_prompts else place.error(problem)
+        if key in _KEYS:
+            continue
+        problem = f"is not a known field; {nearest(str(key), _KEYS)}"
+        place = yaml.at(key)
+        if has_known or is_near(str(key), _KEYS):
+            raise place.mistake(problem)
+        raise place.error(problem)
+
+
+def _read_headings(yaml: YamlFile) -> dict[Part, str]:
     given = yaml.tree.get("headings") or {}
     if not isinstance(given, Mapping):
         raise yaml.at("headings").mistake("write a mapping of blocks to texts")
@@ -71,9 +86,7 @@ def read_prompts(file: Path) -> Prompts:
         if part is None:
             raise place.mistake(f"no block is called so; {nearest(str(name), _HEADED)}")
         headings[part] = _text(place, text) or ""
-    instruction = _text(yaml.at("instruction"), yaml.tree.get("instruction"))
-    example = _text(yaml.at("example"), yaml.tree.get("example"))
-    return Prompts(instruction, example, headings)
+    return headings
 
 
 def _text(place: Place, value: object) -> str | None:

@@ -173,11 +173,16 @@ def _shown(goal: ScienceGoal, pot: Seen) -> list[str]:
     shown: list[str] = []
     for plant in pot.inside:
         if plant.name.endswith("plant") and goal.trait.startswith("flower"):
-            inner = [thing.raw for thing in plant.contents or ()]
-            shown += [words for words in inner if "flower" in words.split()]
+            shown += _flowers_on(plant)
         else:
             shown += [flag for flag in plant.flags if flag.startswith("with ")]
     return shown
+
+
+def _flowers_on(plant: Thing) -> Iterator[str]:
+    for thing in plant.contents or ():
+        if "flower" in thing.raw.split():
+            yield thing.raw
 
 
 def _offspring(scene: Scene) -> dict[str, str]:
