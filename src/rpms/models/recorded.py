@@ -6,7 +6,7 @@ import hashlib
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 from rpms.foreign.json_text import BOUNDS, Entry, NotJson, from_json, question_key
@@ -188,15 +188,7 @@ class ReplayModel:
         Reads the whole store, which only a miss has to.
         """
         parts = _parts(request.prompt)
-
-        def likeness(entry: Entry) -> tuple[bool, int]:
-            recorded = _mapping(entry.get("parts"))
-            same_parts = sum(recorded.get(name) == value for name, value in parts.items())
-            same_model = entry.get("model") == asked["model"]
-            same_bounds = all((name in entry) == (name in asked) for name in BOUNDS)
-            same_messages = entry.get("messages") == asked["messages"]
-            return same_messages, 2 * same_parts + same_model + same_bounds
-
+        likeness = partial(_likeness, asked, parts)
         nearest = max(self._store.entries(), key=likeness, default=None)
         if nearest is None:
             return "the store is empty"
@@ -214,6 +206,16 @@ class ReplayModel:
             "the prompt changed (nearest recorded one differs in"
             f" {', '.join(map(str, names)) or 'its messages'})"
         )
+
+
+def _likeness(asked: Mapping[str, Any], parts: Mapping[str, Any], entry: Entry) -> tuple[bool, int]:
+    """Likeness of a recorded question to one that is asked now, of these parts."""
+    recorded = _mapping(entry.get("parts"))
+    same_parts = sum(recorded.get(name) == value for name, value in parts.items())
+    same_model = entry.get("model") == asked["model"]
+    same_bounds = all((name in entry) == (name in asked) for name in BOUNDS)
+    same_messages = entry.get("messages") == asked["messages"]
+    return same_messages, 2 * same_parts + same_model + same_bounds
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

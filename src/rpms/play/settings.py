@@ -317,12 +317,13 @@ class Settings:
             return None
         if isinstance(self.memory, Path):
             return self.memory
-        embedded = world.embedded_memory()
         if embedded_games is None:
             embedded_games = (self.split or world.splits[0]) == "builtin"
-        if embedded and (embedded_games or self.memory == EMBEDDED_MEMORY):
+        asked_for = self.memory == EMBEDDED_MEMORY
+        embedded = world.embedded_memory() if asked_for or embedded_games else ""
+        if embedded:
             return Path(embedded)
-        if self.memory == EMBEDDED_MEMORY:
+        if asked_for:
             raise SettingError("memory", f"{world.name} has no embedded memory; give a file")
         raise InputError(
             f"the condition {self.condition_name} uses memory, and none was given. Learn one with"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rpms.foreign.call_text import Tool, narrowed
 from rpms.logic.belief import Belief, Situation
@@ -236,10 +236,10 @@ class Player:
         """Ask once, as in the paper, or again while the guard refuses, as often as the
         enforcement allows.
         """
-        choices, templates = self._held_to(decision)
+        held = self._held_to(decision)
         tools = self._tools(decision)
         request = Request(
-            decision.prompt, self.decoding, episode, decision, choices, templates, tools
+            decision.prompt, self.decoding, episode, decision, held.choices, held.templates, tools
         )
         proposals: list[_Proposal] = []
         refused: list[RefusedCommand] = []
@@ -357,29 +357,29 @@ class Player:
                 return self.world.form(action, belief)
         return self.world.command(action, belief)
 
-    def _held_to(self, decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _held_to(self, decision: Decision) -> "_HeldTo":
         """The menu, or in a run without one the templates of all actions, where the answer is
         to be held to them.
         """
-        enforcement = self.mind.beyond.enforcement
-        wanted = enforcement.constrained
+        wanted = self.mind.beyond.enforcement.constrained
         if wanted is Constrained.OFF or self.calls is Calls.NATIVE:
-            return (), ()
-        choices = decision.menu.choices
-        templates: tuple[str, ...] = ()
-        if not enforcement.menu:
-            syntax = (schema.syntax for schema in decision.rules.environment)
-            templates = tuple(chain.from_iterable(syntax))
-        if not choices and not templates:
-            return (), ()
-        if able(self.model, "constrains"):
-            return choices, templates
+            return _FREE
+        held = _HeldTo(decision.menu.choices, self._templates(decision))
+        if held == _FREE or able(self.model, "constrains"):
+            return held
         if wanted is Constrained.ON:
-            to = "a menu" if choices else "action templates"
+            to = "a menu" if held.choices else "action templates"
             raise InputError(
                 f"{self.model.name} cannot hold its answers to {to}; leave out constrained=on"
             )
-        return (), ()
+        return _FREE
+
+    def _templates(self, decision: Decision) -> tuple[str, ...]:
+        """Every way to write an action, where no menu is offered."""
+        if self.mind.beyond.enforcement.menu:
+            return ()
+        syntax = (schema.syntax for schema in decision.rules.environment)
+        return tuple(chain.from_iterable(syntax))
 
     def _tools(self, decision: Decision) -> tuple[Tool, ...]:
         """The tools that the model is to call itself: all of the world's, or those on the menu."""
@@ -424,6 +424,16 @@ class Player:
         if decision.notice and enforcement.unstick:
             return f"stuck: {decision.notice}"
         return ""
+
+
+class _HeldTo(NamedTuple):
+    """All that an answer may be, where it is held to something."""
+
+    choices: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
+
+
+_FREE = _HeldTo()
 
 
 @dataclass(frozen=True, slots=True)

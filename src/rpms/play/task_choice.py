@@ -70,14 +70,13 @@ def tasks_named(
         kinds = dict.fromkeys(name.partition("/")[0] for name in names)
         setting = replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
     every = world.tasks(split, setting)
+    chosen: set[str] = set()
     for name in names:
-        if not any(_goes_by(task, name) for task in every):
+        called_so = [task.id for task in every if _goes_by(task, name)]
+        if not called_so:
             raise _no_such_task(world, split, name, every)
-    chosen: list[Task] = []
-    for task in every:
-        if any(_goes_by(task, name) for name in names):
-            chosen.append(task)
-    return chosen, setting
+        chosen.update(called_so)
+    return [task for task in every if task.id in chosen], setting
 
 
 def _names_in(wanted: Sequence[str]) -> list[str]:

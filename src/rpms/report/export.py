@@ -141,12 +141,8 @@ def _lines(
             damaged.append(str(error))
             continue
         done += 1
-        for table, line in _of_episode(record, timings.get(task), price):
-            if table in tables:
-                yield table, {**keys, "task": task, **line}
-        if "prompts" in tables:
-            for line in _sent(record):
-                yield "prompts", {**keys, "task": task, **line}
+        for table, line in _of_episode(record, timings.get(task), price, tables):
+            yield table, {**keys, "task": task, **line}
     notes.extend(damaged)
     total = len(run.protocol.tasks)
     if done + len(damaged) < total:
@@ -166,6 +162,18 @@ def _keys(condition: str, run: RunFolder) -> Line:
 
 
 def _of_episode(
+    record: EpisodeRecord, timing: Timing | None, price: Price | None, tables: Sequence[str]
+) -> Iterator[tuple[str, Line]]:
+    """The lines of an episode that stand in some tables, each with its table."""
+    for table, line in _in_numbers(record, timing, price):
+        if table in tables:
+            yield table, line
+    if "prompts" in tables:
+        for line in _sent(record):
+            yield "prompts", line
+
+
+def _in_numbers(
     record: EpisodeRecord, timing: Timing | None, price: Price | None
 ) -> Iterator[tuple[str, Line]]:
     """The line of an episode, then those of its steps and of the candidates of each."""

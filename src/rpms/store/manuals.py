@@ -407,24 +407,28 @@ class _Reader(ManualReader[RuleManual]):
         """
         certain: dict[Atom, bool] = {}
         alone: dict[str, Atom] = {}
-        for number, clause in sorted(enumerate(clauses), key=lambda item: len(item[1].literals)):
+        single_ones_first = sorted(enumerate(clauses), key=lambda item: len(item[1].literals))
+        for number, clause in single_ones_first:
             literal, *others = clause.literals
-            if all(
-                certain.get(each.atom, each.negated) != each.negated for each in clause.literals
-            ):
+            if all(certain.get(each.atom) is (not each.negated) for each in clause.literals):
                 raise place.at(number).error(
                     f"contradicts itself: both {literal.atom} and not {literal.atom}"
                 )
             if others:
                 continue
             certain[literal.atom] = literal.negated
-            declared = self.predicates.get(literal.atom.predicate)
-            if declared is not None and declared.exclusive == "always" and not literal.negated:
-                other = alone.setdefault(declared.name, literal.atom)
-                if other != literal.atom:
-                    raise place.at(number).error(
-                        f"contradicts itself: {other} and {literal.atom} exclude each other"
-                    )
+            if literal.negated or not self._is_exclusive(literal.atom.predicate):
+                continue
+            other = alone.setdefault(literal.atom.predicate, literal.atom)
+            if other != literal.atom:
+                raise place.at(number).error(
+                    f"contradicts itself: {other} and {literal.atom} exclude each other"
+                )
+
+    def _is_exclusive(self, predicate: str) -> bool:
+        """True if at most one fact of a predicate holds at a time."""
+        declared = self.predicates.get(predicate)
+        return declared is not None and declared.exclusive == "always"
 
 
 _LONGEST_COMPARED = 200

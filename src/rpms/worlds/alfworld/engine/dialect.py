@@ -170,6 +170,15 @@ def read_domain(text: str) -> Domain:
     """
     domain = _domain(text)
     old, new = (_release(dialect).domain for dialect in DIALECTS)
+    _check_rules_of_actions(domain, old, new)
+    for section in domain.others:
+        if section not in old.others:
+            raise Damage(f"has a section {quoted(section[0])} other than ALFWorld's")
+    return domain
+
+
+def _check_rules_of_actions(domain: Domain, old: Domain, new: Domain) -> None:
+    """Every action is defined as in one of the two releases; none is lacking but help."""
     for action in new.actions:
         if action in domain.actions:
             known = (old.actions.get(action), new.actions[action])
@@ -180,10 +189,6 @@ def read_domain(text: str) -> Domain:
     unknown = sorted(domain.actions.keys() - new.actions.keys())
     if unknown:
         raise Damage(f"has an action {quoted(unknown[0])} that ALFWorld does not have")
-    for section in domain.others:
-        if section not in old.others:
-            raise Damage(f"has a section {quoted(section[0])} other than ALFWorld's")
-    return domain
 
 
 def recognise(domain: Domain, grammar: Grammar) -> tuple[Dialect, str]:

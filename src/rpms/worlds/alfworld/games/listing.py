@@ -84,6 +84,18 @@ def list_tasks(data: Path, split: str) -> list[Task]:
 
     None is opened or checked yet; `source["path"]` is the file.
     """
+    folder = _split_folder(data, split)
+    tasks: list[Task] = []
+    for path, kind in game_files(folder):
+        name = "/".join(Path(path).parts[-3:-1])
+        tasks.append(Task(name, split, kind, {"path": path}))
+    if not tasks:
+        raise InputError(f"no ALFWorld games in {folder}: {_HELP}")
+    return sorted(tasks, key=lambda task: task.id)
+
+
+def _split_folder(data: Path, split: str) -> Path:
+    """The folder of a split's games; InputError where there is none."""
     games = data / GAMES_FOLDER
     if not data.is_dir():
         raise InputError(f"no folder {data}: {_HELP}")
@@ -96,13 +108,7 @@ def list_tasks(data: Path, split: str) -> list[Task]:
         raise InputError(
             f"no split {split!r} in {games} (it has: {', '.join(splits) or 'none'}): {_HELP}"
         )
-    tasks: list[Task] = []
-    for path, kind in game_files(games / split):
-        name = "/".join(Path(path).parts[-3:-1])
-        tasks.append(Task(name, split, kind, {"path": path}))
-    if not tasks:
-        raise InputError(f"no ALFWorld games in {games / split}: {_HELP}")
-    return sorted(tasks, key=lambda task: task.id)
+    return games / split
 
 
 BUILTIN = "builtin"
