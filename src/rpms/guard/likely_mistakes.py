@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import USER, OnUnknown, Policy, ToolManual
 from rpms.guard.provenance import FROM_TOOL, FROM_USER
-from rpms.logic.facts import Atom, Clause, Literal
+from rpms.logic.facts import Atom, Clause, Literal, Sort
 
 
 class LikelyMistake(NamedTuple):
@@ -113,9 +113,9 @@ def _unheard_needs(manual: ToolManual) -> dict[str, Clause]:
     return found
 
 
-def _needs_words(clause: Clause, manual: ToolManual, makes: set[tuple[str, bool]]) -> bool:
-    """True if only the user's words can make a requirement hold; `makes` has the kinds of facts
-    that calls make true, or make false.
+def _needs_words(clause: Clause, manual: ToolManual, makes: set[Sort]) -> bool:
+    """True if only the user's words can make a requirement hold; `makes` has the sorts of facts
+    that calls bring about.
     """
     for literal in clause.literals:
         if literal.atom.predicate == FROM_USER and not literal.negated:

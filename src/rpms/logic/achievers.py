@@ -5,9 +5,9 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from rpms.logic.actions import ActionSchema, Giving, Revelation, by_effect, role_of
+from rpms.logic.actions import ActionSchema, GivenBy, Giving, Revelation, by_effect, role_of
 from rpms.logic.belief import Situation
-from rpms.logic.facts import Clause, Literal
+from rpms.logic.facts import Clause, Literal, Sort
 from rpms.logic.kept_answers import Answers, Groundwork, KnownNames
 from rpms.logic.rules import ANYTHING, ActiveRules, Stage, kept_with_rules
 from rpms.logic.wanted_facts import Achiever, Fact, Level, Need, Offer, fact_of
@@ -32,7 +32,7 @@ class Achievers:
         self.groundwork = Groundwork(asker)
         self.shares = False
         """True if others, at other prices, share its groundwork."""
-        self._makers: dict[tuple[str, bool], Offer] = {}
+        self._makers: dict[Sort, Offer] = {}
         self._wanted: dict[int, list[Need]] = {}
         self._needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = {}
         self._bans: dict[str, tuple[Clause, ...]] = {}
@@ -78,9 +78,11 @@ class Achievers:
         return [clause.literals[0] for clause in clauses if len(clause.literals) == 1]
 
     @cached_property
-    def hoped(self) -> frozenset[tuple[str, bool]]:
-        """Facts that only a doubt brings about, by predicate and sign."""
-        doubted = set[tuple[str, bool]]().union(*[one.giving for one in self.rules.lore.doubts])
+    def hoped(self) -> frozenset[Sort]:
+        """Sorts of facts that only a doubt brings about."""
+        doubted: set[Sort] = set()
+        for each in self.rules.lore.doubts:
+            doubted.update(each.giving)
         return frozenset(doubted - self._giving.keys())
 
     def makers(self, predicate: str, negated: bool = False) -> Offer:
@@ -95,11 +97,11 @@ class Achievers:
     def _giving(self) -> Giving:
         return by_effect(self.rules.all_actions)
 
-    def _hoping(self, key: tuple[str, bool]) -> Sequence[tuple[ActionSchema, Literal]]:
-        """The doubts that bring about facts of a predicate and sign, each with its effect."""
-        found: list[tuple[ActionSchema, Literal]] = []
+    def _hoping(self, sort: Sort) -> Sequence[GivenBy]:
+        """The doubts that bring about facts of a sort, each with its effect."""
+        found: list[GivenBy] = []
         for each in self.rules.lore.doubts:
-            found += each.giving.get(key, ())
+            found += each.giving.get(sort, ())
         return found
 
     def _maker(self, schema: ActionSchema, effect: Literal) -> Achiever:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple, Self
 
-from rpms.logic.facts import Atom, Clause, Facts, Literal, Truth
+from rpms.logic.facts import Atom, Clause, Facts, Literal, Sort, Truth
 
 PARAMETER = re.compile(r"<([a-z_][a-z0-9_]*)>")
 """A parameter in a syntax."""
@@ -154,13 +154,15 @@ class ActionSchema:
         return None
 
 
-Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
-"""Actions with the effect that brings a fact about, by the fact's predicate and sign."""
+GivenBy = tuple[ActionSchema, Literal]
+"""An action, with one of its effects."""
+Giving = Mapping[Sort, list[GivenBy]]
+"""Actions with their effects, by the sort of fact that these bring about."""
 
 
 def by_effect(schemas: Iterable[ActionSchema]) -> Giving:
     """Actions by what they bring about."""
-    giving: dict[tuple[str, bool], list[tuple[ActionSchema, Literal]]] = {}
+    giving: dict[Sort, list[GivenBy]] = {}
     for schema in schemas:
         for effect in schema.effects:
             giving.setdefault(effect.signed, []).append((schema, effect))

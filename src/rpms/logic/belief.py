@@ -17,6 +17,10 @@ _EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
 _UNANSWERED = (-1, None)
 
 
+Field = tuple[str, tuple[str, ...]]
+"""A field of a signature: its name, and its values."""
+
+
 @dataclass(frozen=True, slots=True)
 class StateSignature:
     """σ: what of a belief is kept with an experience.
@@ -25,7 +29,7 @@ class StateSignature:
     there is unknown; a field with no values is known to be empty.
     """
 
-    fields: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    fields: tuple[Field, ...] = ()
 
     @classmethod
     def of(cls, **fields: tuple[str, ...] | None) -> Self:
@@ -54,7 +58,7 @@ class StateSignature:
         """Signature by which experiences are merged: occupancy instead of names, no open
         containers.
         """
-        fields: list[tuple[str, tuple[str, ...]]] = []
+        fields: list[Field] = []
         for name, values in self.fields:
             if name in ("open", "location"):
                 continue

@@ -65,6 +65,10 @@ class Atom(NamedTuple):
         return f"{self.predicate}({', '.join(self.args)})" if self.args else self.predicate
 
 
+Sort = tuple[str, bool]
+"""A sort of facts: a predicate, and True for those that deny it."""
+
+
 class Facts(Protocol):
     """Anything that can be asked for the truth of a fact."""
 
@@ -124,8 +128,8 @@ class Literal:
         return Literal(self.atom.bind(binding), self.negated, self.kinds, unbound)
 
     @property
-    def signed(self) -> tuple[str, bool]:
-        """The predicate, and whether the literal is negated: the kind of fact it states."""
+    def signed(self) -> Sort:
+        """The sort of fact that it states."""
         return self.atom.predicate, self.negated
 
     def opposite(self) -> Literal:

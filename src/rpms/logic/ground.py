@@ -9,16 +9,13 @@ from typing import Any, NamedTuple
 from rpms.logic.achievers import Achievers
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
-from rpms.logic.wanted_facts import Achiever, Fact, Judged, Need
+from rpms.logic.wanted_facts import Achiever, Fact, Judged, NamedFact, Need
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""
 UNTRIED = 5.0
 """Steps that it costs to try a kind that a table does not list: what is known to work is
 offered before that."""
-
-NamedFact = tuple[str, tuple[str, ...]]
-"""A predicate and names: a fact, as a situation is asked for its value."""
 
 UNASKED: Any = object()  # looked up once, since facts and names are hashed anew each time
 HOLDS = Judged(True, 0.0, None)

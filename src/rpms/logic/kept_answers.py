@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 from rpms.logic.actions import role_of
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.goal import Goal
-from rpms.logic.wanted_facts import Achiever, Fact, Judged, Level, Need
+from rpms.logic.wanted_facts import Achiever, Fact, Judged, Level, NamedFact, Need
 
 
 class Passing(NamedTuple):
@@ -179,9 +179,9 @@ class Answers(NamedTuple):
 
     belief: Belief
     goal: Goal
-    told: dict[tuple[str, tuple[str, ...]], bool | None]
+    told: dict[NamedFact, bool | None]
     """The belief's own answers, for all indexes over the same rules."""
-    known: dict[tuple[str, tuple[str, ...]], bool | None]
+    known: dict[NamedFact, bool | None]
     """The belief's answers, and what one index concludes about the agent's places."""
     possible: dict[tuple[object, ...], Passing]
     here: dict[str, list[str]]

@@ -15,6 +15,10 @@ _EITHER = "<either>"
 that it never meets a predicate of a user's own."""
 
 
+NamedFact = tuple[str, tuple[str, ...]]
+"""A predicate and names: a fact, as a situation is asked for its value."""
+
+
 class Fact(NamedTuple):
     """A fact to bring about, as planning handles it."""
 

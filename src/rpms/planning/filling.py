@@ -10,9 +10,9 @@ from rpms.logic.achievers import Achievers
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import kind_of
-from rpms.logic.ground import UNASKED, NamedFact
+from rpms.logic.ground import UNASKED
 from rpms.logic.kept_answers import Passing, asked_about
-from rpms.logic.wanted_facts import Achiever, Fact, Level, Need
+from rpms.logic.wanted_facts import Achiever, Fact, Level, NamedFact, Need
 from rpms.paper.progress import Purposeful
 from rpms.planning.whereabouts import Order, place_ranks
 
