@@ -82,12 +82,14 @@ class _Section(NamedTuple):
         """Rank of a section: a heading that is one of the words counts most, then words in the
         heading, then lines with all words, then the share of lines with any.
         """
+        rank = float(_count(words, self.heading))
+        if any(word.fullmatch(self.heading) for word in words):
+            rank += _NAMED
+        with_all = sum(_count(words, line) == len(words) for line in self.lines)
+        rank += with_all / (with_all + 1)
         text = "\n".join(self.lines)
         hits = sum(len(word.findall(text)) for word in words)
-        together = sum(_count(words, line) == len(words) for line in self.lines)
-        shares = together / (together + 1) + hits / (len(self.lines) + hits + 1)
-        named = any(word.fullmatch(self.heading) for word in words)
-        return (_NAMED if named else 0.0) + _count(words, self.heading) + shares
+        return rank + hits / (len(self.lines) + hits + 1)
 
     def best_lines(self, words: Sequence[re.Pattern[str]]) -> list[str]:
         """The lines to quote, in their order: those with most of the words."""

@@ -275,8 +275,8 @@ def _counts(summary: RunSummary) -> Iterator[str]:
     """
     games = games_won((row.task, row.won) for row in summary.rows)
     if games:
-        in_every, in_some, total = games
-        yield f"games: {in_every} of {total} won in every sentence, {in_some} in at least one"
+        won = f"{games.in_every} of {games.total} won in every sentence"
+        yield f"games: {won}, {games.in_some} in at least one"
     steps = summary.steps
     refused = foreseeable = reasks = replaced = 0
     for row in summary.rows:

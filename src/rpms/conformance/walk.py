@@ -244,8 +244,11 @@ class Subject:
     def _choose(self, goal: Goal, moment: WalkStep) -> str:
         dice = self._rng.random()
         if moment.admissible and dice < 0.6:
-            return self._rng.choice(self._rng.choice(by_verb(moment.admissible)))
-        return self.guess(goal, moment) if dice < 0.9 else self._rng.choice(NONSENSE[2:4])
+            of_one_verb = self._rng.choice(by_verb(moment.admissible))
+            return self._rng.choice(of_one_verb)
+        if dice < 0.9:
+            return self.guess(goal, moment)
+        return self._rng.choice(NONSENSE[2:4])
 
     def guess(self, goal: Goal, moment: WalkStep) -> str:
         """An action of the manual with names that the game has mentioned, possible or not."""

@@ -207,7 +207,8 @@ class Achievers:
         """Names in permanent facts, by parameter."""
         found: dict[str, dict[str, None]] = {}
         for name, table in self.rules.lore.facts.items():
-            found.setdefault(self.rules.predicates[name].args[0], {}).update(dict.fromkeys(table))
+            role = self.rules.predicates[name].args[0]
+            found.setdefault(role, {}).update(dict.fromkeys(table))
         return {role: tuple(names) for role, names in found.items()}
 
     @cached_property

@@ -185,8 +185,9 @@ def drop_older_half(prompt: Prompt) -> tuple[Prompt, int]:
     for place, block in enumerate(prompt.blocks):
         if block.part is Part.HISTORY and len(block.items) > 1:
             fewer = len(block.items) // 2
+            older = block.items[1 : 1 + fewer]
             kept = block.keeping((0, *range(1 + fewer, len(block.items))))
             blocks = (*prompt.blocks[:place], kept, *prompt.blocks[place + 1 :])
-            cut = tuple((block.part, item) for item in block.items[1 : 1 + fewer])
-            return replace(prompt, blocks=blocks, cut=prompt.cut + cut), fewer
+            cut = [(block.part, item) for item in older]
+            return replace(prompt, blocks=blocks, cut=(*prompt.cut, *cut)), fewer
     return prompt, 0

@@ -98,11 +98,16 @@ def url_secrets(url: str) -> tuple[str, ...]:
     """
     parts = urlsplit(url)
     user, sign, password = parts.netloc.rpartition("@")[0].partition(":")
-    found = [value for name, value in parse_qsl(parts.query) if _SECRET_NAME.search(name.upper())]
+    found: list[str] = []
+    for name, value in parse_qsl(parts.query):
+        if _SECRET_NAME.search(name.upper()):
+            found.append(value)
     if user or password:
-        found += [password, unquote(password)] if sign else [user, unquote(user)]
-        found.append(b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode())
-    return tuple(dict.fromkeys(secret for secret in found if len(secret) >= _SHORTEST_SECRET))
+        secret = password if sign else user  # a name alone is a key
+        sent = f"{unquote(user)}:{unquote(password)}"
+        found += [secret, unquote(secret), b64encode(sent.encode()).decode()]
+    long_enough = [secret for secret in found if len(secret) >= _SHORTEST_SECRET]
+    return tuple(dict.fromkeys(long_enough))
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:

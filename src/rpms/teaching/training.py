@@ -181,10 +181,10 @@ def _import_libraries() -> dict[str, Any]:
 
 def _plan_text(weights: WeightsName, pairs: Sequence[Pair], training: Training) -> str:
     """Everything that decides what is learned, to tell one training from another."""
-    keys = hashlib.sha256(
-        "".join(pair.key + pair.completion[0].content for pair in pairs).encode()
-    ).hexdigest()
-    return json.dumps({"base": weights.base, "pairs": keys, **asdict(training)}, indent=1) + "\n"
+    read = "".join([pair.key + pair.completion[0].content for pair in pairs])
+    digest = hashlib.sha256(read.encode()).hexdigest()
+    plan = {"base": weights.base, "pairs": digest, **asdict(training)}
+    return json.dumps(plan, indent=1) + "\n"
 
 
 def _check_work(work: Path, plan: str) -> None:

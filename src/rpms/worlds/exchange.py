@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rpms.logic.facts import grouped
 
@@ -35,14 +35,24 @@ def game_of(task: str) -> str:
     return game if mark and number.isdecimal() else task
 
 
-def games_won(played: Iterable[tuple[str, bool]]) -> tuple[int, int, int] | None:
-    """Games won in every sentence, in at least one, and all of them, by task and success; None
-    if no game has two.
-    """
+class GamesWon(NamedTuple):
+    """Games whose sentences are tasks of their own."""
+
+    in_every: int
+    """Games won in every sentence."""
+    in_some: int
+    """Games won in at least one."""
+    total: int
+
+
+def games_won(played: Iterable[tuple[str, bool]]) -> GamesWon | None:
+    """Games won, by task and success; None if no game has two sentences."""
     games = grouped((game_of(task), won) for task, won in played)
     if all(len(sentences) == 1 for sentences in games.values()):
         return None
-    return sum(map(all, games.values())), sum(map(any, games.values())), len(games)
+    in_every = sum(map(all, games.values()))
+    in_some = sum(map(any, games.values()))
+    return GamesWon(in_every, in_some, len(games))
 
 
 @dataclass(frozen=True, slots=True)

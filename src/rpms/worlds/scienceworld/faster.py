@@ -69,9 +69,9 @@ class ClassFile:
 
     def to_bytes(self) -> bytes:
         start = struct.pack(">IIH", _MAGIC, self._version, len(self._constants))
-        fields = struct.pack(">H", len(self._fields)) + b"".join(self._fields)
-        methods = struct.pack(">H", len(self._methods)) + b"".join(self._methods)
-        return start + b"".join(self._constants) + self._head + fields + methods + self._tail
+        constants = b"".join(self._constants)
+        members = _joined(self._fields) + _joined(self._methods)
+        return start + constants + self._head + members + self._tail
 
     def edit(self, row: Mapping[str, Any], names: Mapping[str, str]) -> None:
         """Make one edit of the table, with names in place of those in braces: a method's name
@@ -149,8 +149,10 @@ class ClassFile:
         at = self._find(name, of_type)
         old = self._methods[at]
         if more:
-            known = old[_CODE_AT : _CODE_AT + struct.unpack_from(">I", old, 18)[0]]
-            code, stack = known[:-1] + code + known[-1:], max(stack, _number(old, 14))
+            (length,) = struct.unpack_from(">I", old, 18)
+            known = old[_CODE_AT : _CODE_AT + length]
+            code = known[:-1] + code + known[-1:]
+            stack = max(stack, _number(old, 14))
         self._methods[at] = self._assembled(old[:2], name, of_type, code, stack, _number(old, 16))
 
     def exchange(self, name: str, of_type: str, old: bytes, new: bytes) -> None:
@@ -201,6 +203,11 @@ class ClassFile:
 
 def _number(data: bytes, at: int) -> int:
     return int.from_bytes(data[at : at + 2], "big")
+
+
+def _joined(members: Sequence[bytes]) -> bytes:
+    """Fields or methods, with their number before them."""
+    return struct.pack(">H", len(members)) + b"".join(members)
 
 
 def _members(data: bytes, at: int) -> tuple[list[bytes], int]:

@@ -194,7 +194,7 @@ class _Unrolling:
             return self._bit(predicate, first, last)
         if predicate == "checked":
             return lambda state: first in state.checked
-        return first == self._layout.agent and self._of_agent(predicate, last)
+        return self._of_agent(predicate, last) if first == self._layout.agent else False
 
     def _bit(self, predicate: str, thing: str, place: str) -> Ground:
         """The test of a fact that is a bit of a state's masks."""
@@ -211,12 +211,19 @@ class _Unrolling:
     def _of_agent(self, predicate: str, thing: str) -> Ground:
         """The test of a fact about the agent's hand or place."""
         if predicate == "holdsany":
-            return self._reach.held != 0 and (lambda state: state.held >= 0)
+            return _within_reach(self._reach.held != 0, lambda state: state.held >= 0)
         if predicate == "holds":
             held = self._layout.objects.get(thing, -1)
-            return _has_bit(self._reach.held, held) and (lambda state: state.held == held)
+            may_hold = _has_bit(self._reach.held, held)
+            return _within_reach(may_hold, lambda state: state.held == held)
         place = self._layout.locations.get(thing, -1)
-        return _has_bit(self._reach.location, place) and (lambda state: state.location == place)
+        may_be_there = _has_bit(self._reach.location, place)
+        return _within_reach(may_be_there, lambda state: state.location == place)
+
+
+def _within_reach(possible: bool, test: Test) -> Ground:
+    """The test of a fact; False at once where it can never hold."""
+    return test if possible else False
 
 
 def _begins_with_word(node: SExpr) -> bool:

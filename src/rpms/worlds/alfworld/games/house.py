@@ -25,6 +25,8 @@ _STEP = 25
 """Centimetres between two standing points, and the unit of the numbers in a location's id."""
 _REACH = 3
 """Steps from a standing point to the wall."""
+_TOWARDS_WALL = ((0, 1), (1, 0), (0, -1), (-1, 0))
+"""One step in x and z to each of the four walls."""
 _ALONG_WALL = 9
 """Standing points along one wall, two steps apart."""
 _TILTS = ((35, 60), (90, 45), (130, 30), (175, 15))
@@ -217,10 +219,12 @@ class House:
 
     def _at_wall(self, stand: _Stand, height: int) -> _Point:
         """A point within reach of a standing point, a little to its side."""
-        dx, dz = ((0, 1), (1, 0), (0, -1), (-1, 0))[stand.facing]
-        x = (stand.x + _REACH * dx) * _STEP + (self._dice.below(31) - 15) * abs(dz)
-        z = (stand.z + _REACH * dz) * _STEP + (self._dice.below(31) - 15) * abs(dx)
-        return _Point(x, height, z)
+        dx, dz = _TOWARDS_WALL[stand.facing]
+        aside_x = (self._dice.below(31) - 15) * abs(dz)
+        aside_z = (self._dice.below(31) - 15) * abs(dx)
+        x = (stand.x + _REACH * dx) * _STEP
+        z = (stand.z + _REACH * dz) * _STEP
+        return _Point(x + aside_x, height, z + aside_z)
 
     def _receptacle_counts(self) -> dict[str, int]:
         """The number of receptacles of each kind: one for the goal's end at least, and one that the
