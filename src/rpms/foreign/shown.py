@@ -2,10 +2,10 @@
 terminal, or go on for pages.
 """
 
-import re
 import unicodedata
 
 from rpms.foreign.limits import LONGEST_LINE, LONGEST_SHOWN
+from rpms.logic.errors import cut_long_words
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Control and formatting characters, halves of letters, private and unassigned ones, and breaks of
@@ -13,8 +13,6 @@ lines: some move the cursor or turn text around, and none can be seen."""
 _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0")
 """Letters and marks that are drawn as nothing."""
 _VARIANTS = range(0xFE00, 0xFE10)
-_LONG_WORD = re.compile(r"(\S{200})\S{200,}(\S{40})")
-"""A word so long that it is shown by its beginning and end."""
 _LOOKED_AT = 200_000
 """Characters of a text that are looked at."""
 
@@ -28,7 +26,7 @@ def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     """A text as one line of bounded length, with a blank for each break and nothing for what
     cannot be seen.
     """
-    text = _LONG_WORD.sub(lambda word: f"{word[1]}…{word[2]}", text[:_LOOKED_AT])[: 4 * longest]
+    text = cut_long_words(text[:_LOOKED_AT])[: 4 * longest]
     if not (text.isascii() and text.isprintable()):
         text = " ".join("".join(map(_in_a_line, text)).split())
     return _cut_at(text, longest)

@@ -23,10 +23,15 @@ def _shortened(text: str) -> str:
     """The message, cut where it quotes a name so long that its own words would be lost."""
     if len(text) <= _LONGEST // 10:
         return text
-    text = _LONG_WORD.sub(r"\1…\2", text)
+    text = cut_long_words(text)
     if len(text) <= _LONGEST:
         return text
     return f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 4 :]}"
+
+
+def cut_long_words(text: str) -> str:
+    """A text with the beginning and the end of each word that is longer than any name."""
+    return _LONG_WORD.sub(r"\1…\2", text)
 
 
 class RPMSError(Exception):
