@@ -15,9 +15,10 @@ from rpms.paper.condition import RULES_ONLY
 from rpms.paper.enforcement import STRICT, with_part
 from rpms.paper.episode import Episode, Step
 from rpms.paper.recall import EpisodicMemory
+from rpms.planning import plan_with_doubts, search
 from rpms.planning.advice import plan_of
 from rpms.planning.edges import Edge
-from rpms.planning.effort import EXPANDED, Effort
+from rpms.planning.effort import Effort
 from rpms.planning.plan_graph import Plan
 from rpms.planning.plan_with_doubts import NOT_ALL_WEIGHED
 from rpms.planning.reason import Reasoner
@@ -65,11 +66,25 @@ NEVER_TAKE = '[at(place), hand_empty, "in(object, place)", closed(place), not mo
 @pytest.mark.parametrize("kind", ["pick_cool_then_place_in_recep", "pick_two_obj_and_place"])
 def test_a_plan_against_two_lines_is_found_behind_hundreds_of_cheaper_doubts(kind):
     """Nothing can be taken but what cannot be moved, from what is closed."""
+    assert played_against_two_lines(kind).won
+
+
+def played_against_two_lines(kind: str) -> Episode:
+    """A game of a kind, with a manual that has two wrong needs of taking."""
     task = next(one for one in alfworld.tasks("builtin", Setting()) if one.type == kind)
-    won = played(alfworld, task.id, doubt=True, old=TAKE, new=NEVER_TAKE)
-    assert won.won
-    said = [option.evidence for step in won.steps for option in plan_of(step.decision).options]
-    assert NOT_ALL_WEIGHED in said
+    return played(alfworld, task.id, doubt=True, old=TAKE, new=NEVER_TAKE)
+
+
+def test_what_a_bound_cuts_is_said_in_the_step_and_in_its_menu(monkeypatch):
+    monkeypatch.setattr(search, "EXPANDED", 20)
+    episode = played_against_two_lines("pick_cool_then_place_in_recep")
+    cut = [step.decision for step in episode.steps if plan_of(step.decision).cut]
+    assert cut
+    for decision in cut:
+        best = plan_of(decision).options[0]
+        assert NOT_ALL_WEIGHED in best.evidence
+        said = [item.reason for item in decision.menu.items if item.command == best.command]
+        assert any(NOT_ALL_WEIGHED in reason for reason in said)
 
 
 def test_stranded_is_said_once_nothing_is_left_to_look_at():
@@ -124,6 +139,7 @@ def test_a_destination_that_the_room_does_not_have_is_said_at_once_and_no_line_i
 def test_a_search_stops_at_its_bound_where_there_is_no_plan(monkeypatch):
     """Two things are wanted, and only one was found in all places there are."""
     spent: dict[Priced, int] = {}
+    bound = 100
 
     def reaches(graph: Priced, edges: list[Edge]) -> Reached:
         reached = once(graph, edges)
@@ -133,9 +149,13 @@ def test_a_search_stops_at_its_bound_where_there_is_no_plan(monkeypatch):
 
     once = Priced._reaches_with_doubts
     monkeypatch.setattr(Priced, "_reaches_with_doubts", reaches)
+    monkeypatch.setattr(search, "EXPANDED", bound)
+    monkeypatch.setattr(plan_with_doubts, "EXPANDED", bound)
+    monkeypatch.setattr(plan_with_doubts, "FURTHER", 1)
+    monkeypatch.setattr(plan_with_doubts, "Effort", lambda: Effort(allowed=bound))
     steps_towards("pick_two_obj_and_place-Spatula", object="soapbottle", destination="countertop")
-    assert len([effort for effort in spent.values() if effort > EXPANDED]) > 3
-    assert max(spent.values()) < 1.5 * EXPANDED
+    assert len([effort for effort in spent.values() if effort > bound]) > 3
+    assert max(spent.values()) < 2 * bound
 
 
 def test_in_a_state_in_which_no_plan_was_found_none_is_searched_for_again(monkeypatch):

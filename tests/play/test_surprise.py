@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -30,7 +29,7 @@ from rpms.paper.episode import Episode
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.advice import plan_of
-from rpms.planning.search import Priced
+from rpms.planning.lower_bounds import LowerBounds
 from rpms.planning.trust import CONFIRMED, REFUTED, STEPS, LinePart, ManualLine, Trust
 from rpms.planning.trust import FULL as FULL_TRUST
 from rpms.play.seats import Play, play
@@ -280,15 +279,15 @@ def test_an_open_menu_says_what_surprised_and_what_speaks_for_each_entry():
 
 
 def test_a_search_that_grows_by_less_than_rounding_ends(monkeypatch):
-    passes: Counter[Priced] = Counter()
+    passes: Counter[LowerBounds] = Counter()
 
-    def regress(graph: Priced, *args: Any) -> bool:
-        passes[graph] += 1
-        assert passes[graph] < 100, "the search goes on for ever"
-        return once(graph, *args)
+    def of_goal(bounds: LowerBounds) -> float:
+        passes[bounds] += 1
+        assert passes[bounds] < 500, "the search goes on for ever"
+        return once(bounds)
 
-    once = Priced._regress
-    monkeypatch.setattr(Priced, "_regress", regress)
+    once = LowerBounds.of_goal
+    monkeypatch.setattr(LowerBounds, "of_goal", of_goal)
     memory = read_memory(Path(world.embedded_memory()), "alfworld")
     manual = with_needs("put", lambda needs: tuple(one for one in needs if one != AT))
     assert played(manual, TWO, condition=FULL, memory=memory).won

@@ -55,6 +55,15 @@ class Fill(NamedTuple):
     """The moment at which this was last found to follow."""
 
 
+class Grounded(NamedTuple):
+    """A way to one fact as edges."""
+
+    way: Achiever
+    filled: Sequence[Any]
+    """The choices of names that they were made of."""
+    edges: list[Any]
+
+
 class KnownNames:
     """Names that a situation knows, and what follows from them and the manual; the next step
     starts with what stays.
@@ -210,6 +219,10 @@ class Groundwork:
         action alive."""
         self.levels: dict[int, tuple[Level, ...]] = {}
         """The parameters that a way's fact leaves open, by its shape."""
+        self.grounds: dict[tuple[int, Fact, float], Grounded] = {}
+        """Ways as edges, by the identity of the way, which is kept alive, the fact and the price
+        of a look.
+        """
         self._moments = 0
 
     def need(self, need: Need) -> Need:
@@ -237,5 +250,6 @@ class Groundwork:
     def forget(self) -> None:
         """Drop what was kept for the next step."""
         self.made_of = {}
+        self.grounds = {}
         self.names = None
         self.answers = None

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import combinations, permutations, product
+from itertools import chain, combinations, permutations, product
 from typing import NamedTuple
 
 from rpms.logic.achievers import command_of
@@ -32,6 +32,8 @@ from rpms.planning.trust import (
 )
 
 SUPPOSED, HOPED, WAIVED = "may need", "may do", "may not need"
+_MAY = " may "
+"""What every doubt has after the name of its action."""
 LIKELY, POSSIBLE, UNLIKELY = 1.0, 3.5, 8.5
 """Price in steps of supposing a need that the manual does not state. LIKELY: several other actions
 have it, or it is a lasting fact that no line uses. POSSIBLE: one other action has it, or its
@@ -63,9 +65,22 @@ class DoubtsOfAction(NamedTuple):
     """Those that go against lines which something spoke against."""
 
 
-DoubtBook = dict[object, DoubtsOfAction]
-"""Doubts of single actions, by all that they were made from: most actions have the same ones
-at the next step."""
+class DoubtBook:
+    """What was made of single actions in earlier steps: most are the same in the next one."""
+
+    def __init__(self) -> None:
+        self.mended: dict[object, ActionSchema] = {}
+        """Actions as an episode has left them: of equal ones the first, so that what was derived
+        from it holds for the others.
+        """
+        self.doubts: dict[object, DoubtsOfAction] = {}
+        """Their doubts, by all that these were made from."""
+
+    def tidy(self, most: int) -> None:
+        """Forget all once more than so many doubts are kept."""
+        if len(self.doubts) >= most:
+            self.mended = {}
+            self.doubts = {}
 
 
 class DoubtedRules(NamedTuple):
@@ -145,10 +160,10 @@ class _Doubting:
 
     def _evidence_on(self, action: ActionSchema) -> frozenset[tuple[ManualLine, float]]:
         """The evidence on lines of an action, and on rules that forbid it."""
-        own = list(self._evidence.get(self.rules.key_of(action), ()))
-        for rule, _ in self.rules.bans.get(action.name, {}).values():
-            own += self._evidence.get(rule.id, ())
-        return frozenset(own)
+        evidence = self._evidence
+        names = _names_of_lines(self.rules, self.rules.key_of(action), action.name)
+        own = [evidence[name] for name in names if name in evidence]
+        return frozenset(chain.from_iterable(own))
 
     @cached_property
     def _vain(self) -> Mapping[str, float]:
@@ -156,11 +171,15 @@ class _Doubting:
         evidence = self.trust.evidence.items()
         return {line.of: weight for line, weight in evidence if line.part is LinePart.DOUBTED}
 
+    @cached_property
+    def _vain_by_action(self) -> Mapping[str, frozenset[tuple[str, float]]]:
+        """The evidence against doubts, by the action that they are about: they begin with it."""
+        found = grouped((one[0].partition(_MAY)[0], one) for one in self._vain.items())
+        return {action: frozenset(every) for action, every in found.items()}
+
     def _vain_of(self, action: ActionSchema) -> frozenset[tuple[str, float]]:
-        """The evidence against doubts of an action: these begin with its name."""
-        begins = f"{action.name} "
-        vain = self._vain.items()
-        return frozenset([(doubt, weight) for doubt, weight in vain if doubt.startswith(begins)])
+        """The evidence against doubts of an action."""
+        return self._vain_by_action.get(action.name, frozenset())
 
     def _priced(self, doubts: Iterable[Doubt]) -> DoubtsOfAction:
         """Doubts of an action, dearer by the attempts that they were to no avail in."""
@@ -177,10 +196,21 @@ class _Doubting:
         """An action without needs that were refuted, with changes that nobody foretold, dearer
         where it was refused.
         """
+        action = self.rules.key_of(schema)
+        news = self.trust.learned.get(action, ())
+        evidence = self._evidence_on(schema)
+        if not news and not evidence:
+            return schema
+        mended = self._mend(schema, news)
+        if mended is schema:
+            return schema
+        return self.book.mended.setdefault((action, mended), mended)
+
+    def _mend(self, schema: ActionSchema, news: Sequence[Literal | Revelation]) -> ActionSchema:
+        """The action, with changes that nobody foretold, as evidence has left it."""
         key = self.rules.key_of(schema)
         needs = self._needs_left(schema)
         effects = self._effects_left(schema)
-        news = self.trust.learned.get(key, ())
         price = self.trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE))
         is_whole = needs == schema.preconditions and effects == schema.effects
         if is_whole and not news and not price:
@@ -219,9 +249,9 @@ class _Doubting:
         suspects = frozenset(self.trust.suspects(action).items())
         refusals = self.trust.unexplained.get(action, ())
         key = (action, schema, self._evidence_on(old), suspects, refusals, self._vain_of(schema))
-        made = self.book.get(key)
+        made = self.book.doubts.get(key)
         if made is None:
-            made = self.book[key] = self._priced(self._make_doubts(old, schema))
+            made = self.book.doubts[key] = self._priced(self._make_doubts(old, schema))
         return made
 
     def _make_doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[Doubt]:
@@ -303,10 +333,10 @@ class _Doubting:
             return None
         price = -STEPS * CONTRADICTED * left
         for one, opposite in zip(supposed, opposites, strict=True):
-            if _undone_with(self.rules, (one,), singles):
+            if _is_undone_with(self.rules, one, tuple(singles)):
                 price += UNLIKELY
             else:
-                price += POSSIBLE if opposite in stated else self._plausible(one, old)
+                price += POSSIBLE if opposite in stated else _plausible(self.rules, one, old.name)
         more = [Clause((one,)) for one in supposed]
         return schema.varied(
             preconditions=(*needs, *more),
@@ -322,18 +352,6 @@ class _Doubting:
                 return True
         return False
 
-    def _plausible(self, suspect: Literal, schema: ActionSchema) -> float:
-        """Steps by which an unstated need is tried after others; predicates that other actions
-        need come first.
-        """
-        used, predicate = _uses(self.rules), self.rules.predicates[suspect.atom.predicate]
-        if predicate.lasting and not any(
-            literal.atom.predicate == predicate.name for _, literal in used
-        ):
-            return LIKELY
-        alike = {name for name, literal in used if literal == suspect and name != schema.name}
-        return UNLIKELY if not alike else POSSIBLE if len(alike) == 1 else LIKELY
-
     def hopes(
         self, old: ActionSchema, schema: ActionSchema, made: frozenset[tuple[str, bool]]
     ) -> DoubtsOfAction:
@@ -343,9 +361,11 @@ class _Doubting:
         vain = self._in_vain(old)
         action = self.rules.key_of(old)
         key = (action, schema, self._evidence_on(old), vain.facts, made, self._vain_of(schema))
-        hopes = self.book.get(key)
+        hopes = self.book.doubts.get(key)
         if hopes is None:
-            hopes = self.book[key] = self._priced(self._make_hopes(old, schema, made, vain.times))
+            hopes = self.book.doubts[key] = self._priced(
+                self._make_hopes(old, schema, made, vain.times)
+            )
         return hopes
 
     def _make_hopes(
@@ -439,6 +459,36 @@ def _count_in_vain(times: tuple[Worked, ...]) -> _InVain:
     for one in times:
         vain.update(one.false_after)
     return _InVain(vain, frozenset(vain.items()))
+
+
+@kept_with_rules
+def _plausible(rules: ActiveRules, suspect: Literal, action: str) -> float:
+    """Steps by which an unstated need of an action is tried after others; predicates that other
+    actions need come first.
+    """
+    used = _uses(rules)
+    predicate = rules.predicates[suspect.atom.predicate]
+    if predicate.lasting:
+        stated = {literal.atom.predicate for _, literal in used}
+        if predicate.name not in stated:
+            return LIKELY
+    alike = {name for name, literal in used if literal == suspect and name != action}
+    if not alike:
+        return UNLIKELY
+    return POSSIBLE if len(alike) == 1 else LIKELY
+
+
+@kept_with_rules
+def _is_undone_with(rules: ActiveRules, fact: Literal, others: tuple[Literal, ...]) -> bool:
+    """True if every action causing one of `others` ends a fact, or if they exclude it."""
+    return bool(_undone_with(rules, (fact,), others))
+
+
+@kept_with_rules
+def _names_of_lines(rules: ActiveRules, key: str, name: str) -> tuple[str, ...]:
+    """An action, by its key, and the rules that forbid it: what lines about it belong to."""
+    rules_of_bans = [rule.id for rule, _ in rules.bans.get(name, {}).values()]
+    return tuple(dict.fromkeys((key, *rules_of_bans)))
 
 
 def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema:

@@ -9,10 +9,15 @@ from dataclasses import dataclass
 
 EXPANDED = 500
 """Work of all searches over one graph before the best plan so far is taken."""
+NARROWED = EXPANDED // 2
+"""Work after which of all choices of things for the goal a FEW are followed."""
+FEW = 3
+FOR_OTHERS = EXPANDED // 2
+"""Work after which no plans are looked for that are little dearer than the one found."""
 FURTHER = 3
 """Times as much that is done where there is no plan so far and any line may be doubted: once, and
 again when a new thing was seen or something was learned."""
-OF_STEP = 2 * EXPANDED
+OF_STEP = EXPANDED // 2
 """Work of all searches of a step past which no other plan is looked for in place of one that leads
 back."""
 

@@ -62,20 +62,26 @@ def plan_with_doubts(
     step = _DoubtingStep(context, rules, spell, Effort())
     if trust_before.in_vain == circumstances and state in trust_before.states_in_vain:
         nothing = Plan(cut=trust_before.states_in_vain[state])
-        step.fruitless.append(_Fruitless(trust_before, _DEAREST, nothing))
+        step.fruitless.append(_Fruitless(_DEAREST, nothing))
     begun = _BegunBefore(context, rules, noticed.trust)
     best, noticed = _best_that_leads_on(step, begun, noticed)
     options = sorted(best.options, key=begun.leads_back)
     if best.opened:
         tries = untried(context, rules, spell, noticed.trust)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
-    if best.cut and options and not options[0].evidence:
-        options[0] = replace(options[0], evidence=NOT_ALL_WEIGHED)
+    if best.cut and options:
+        options[0] = _with_more_evidence(options[0], NOT_ALL_WEIGHED)
     offered = {one.command: one.chain for one in reversed(options) if one.chain}
     trust = noticed.trust.but(offered=offered)
     if step.effort.is_in_vain:
         trust = trust.giving_up(circumstances, state, cut=best.cut)
     return best.offering(options), noticed.trusting(trust)
+
+
+def _with_more_evidence(option: Option, said: str) -> Option:
+    """The option with one more thing said of it."""
+    told = f"{option.evidence}; {said}" if option.evidence else said
+    return replace(option, evidence=told)
 
 
 class _BegunBefore:
@@ -122,19 +128,16 @@ def _waits(option: Option) -> bool:
 
 
 class _Fruitless(NamedTuple):
-    """A search of a step that found no plan with doubts."""
+    """A search of a step that found no plan with doubts.
 
-    trust: Trust
+    Another search of the same step that may spend no more would find nothing either, but for a
+    line that a circle made cheaper meanwhile: that is for the next step.
+    """
+
     most: float
     """Steps that a plan might cost."""
     plan: Plan
     """The plan without options, which says if all doubts were weighed."""
-
-    def tells_of(self, trust: Trust, most: float) -> bool:
-        """True if another search would find nothing either: it may spend no more, and what was
-        blamed since are doubts, which are dearer for that. More idle commands help nothing.
-        """
-        return most <= self.most and trust.against_lines() == self.trust.against_lines()
 
 
 @dataclass(frozen=True)
@@ -241,13 +244,13 @@ class _DoubtingStep:
     def _doubting(self, doubtful: "_Doubtful", most: float) -> Plan:
         """A plan with doubts that costs no more than `most`, if there is one."""
         for earlier in self.fruitless:
-            if earlier.tells_of(doubtful.trust, most):
+            if most <= earlier.most:
                 return earlier.plan
         found = doubtful.reasoner.plan(
             self._situation, self._order, seek=False, most=most, effort=self.effort
         )
         if found.cost == inf:
-            self.fruitless.append(_Fruitless(doubtful.trust, most, found))
+            self.fruitless.append(_Fruitless(most, found))
         return self._sound(found, doubtful.trust, doubtful.idle)
 
     def _sound(self, plan: Plan, trust: Trust, idle: frozenset[str]) -> Plan:
@@ -332,9 +335,8 @@ def _weigh(rules: ActiveRules, trust: Trust) -> _Weighed:
     groundworks: dict[object, Groundwork] = every.setdefault("groundworks", {})
     if len(groundworks) >= _GROUNDWORKS_KEPT:
         groundworks.clear()
-    book: DoubtBook = every.setdefault("doubts", {})
-    if len(book) >= _DOUBTS_KEPT:
-        book.clear()
+    book: DoubtBook = every.setdefault("doubts", DoubtBook())
+    book.tidy(_DOUBTS_KEPT)
     found = doubted(rules, trust, book=book)
     achievers = Achievers(found.rules, trusting.groundwork)
     achievers.share(groundworks, reaches)

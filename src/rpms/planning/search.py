@@ -6,6 +6,7 @@ price (`Edge.cost`).
 2. The additive heuristic h_add of Bonet and Geffner prices every fact found on the way: nothing
    where it holds, else the cheapest action with that effect, its own cost and the sum of what its
    preconditions cost. It is computed by Knuth's generalisation of Dijkstra's algorithm.
+   Where lines may be doubted, ways are found by lower bounds (`lower_bounds`), and priced then.
 3. A second Dijkstra from the goal downwards gives each action that can be done now its regret: how
    many steps longer than the cheapest plan is the cheapest plan that begins with it.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum
 from heapq import heapify, heappop, heappush
 from itertools import count
 from math import inf
@@ -24,26 +25,24 @@ from rpms.logic.achievers import Achievers
 from rpms.logic.belief import Situation
 from rpms.logic.wanted_facts import Fact
 from rpms.planning.edges import GOAL, Edge, Link, Option
-from rpms.planning.effort import EXPANDED, Effort
+from rpms.planning.effort import EXPANDED, FEW, FOR_OTHERS, NARROWED, Effort
 from rpms.planning.filling import Barred
-from rpms.planning.ways import NOTHING_BARRED, Ways
+from rpms.planning.lower_bounds import FactNode, LowerBounds, WaysFound
+from rpms.planning.ways import NOTHING_BARRED, SEEN, Ways
 from rpms.planning.whereabouts import Order
 
-MARGIN = 8.0
+MARGIN = 4.0
 """Steps beyond the cheapest plan up to which all plans are found where lines may be doubted."""
+FOR_MORE = 16.0
+"""Steps that a plan may cost to do more than what holds already, where that would do."""
 
 
-class LeftOut(IntEnum):
-    """What regression left out, the more pressing last."""
+class LeftOut(Enum):
+    """What a search left out."""
 
-    NOTHING = 0
-    """Or only ways that are dearer than another to the same fact."""
-    TOO_DEAR = 1
-    """Edges beyond the limit."""
-    TO_BE_PRICED = 2
-    """Dearer ways to new facts, until it is known what cheap ones cost."""
-    TOO_MANY = 3
-    """All that would be more edges than allowed."""
+    NOTHING = "nothing that could be part of the best plans"
+    TOO_DEAR = "all plans: they cost more than they may"
+    TOO_MUCH = "all that would have been more work than allowed"
 
 
 class Reached(NamedTuple):
@@ -110,44 +109,6 @@ class _Waiting:
     """The number of needs that have none yet."""
 
 
-class _Agenda:
-    """Facts to look for ways to: the cheapest first, of equals the latest, each once."""
-
-    def __init__(self, limit: float) -> None:
-        self._limit = limit
-        self._number = count()
-        self._reached: set[Fact] = set()
-        self._heap: list[tuple[float, int, Fact]] = []
-
-    def add_needs(self, edges: Iterable[Edge], spent: float) -> LeftOut:
-        """Add the needs of some edges, to which others have cost so much, and say if some edge
-        costs too much.
-        """
-        left_out = LeftOut.NOTHING
-        for edge in edges:
-            cost = spent + edge.cost
-            if cost <= self._limit:
-                for need in edge.needs:
-                    if need not in self._reached:
-                        heappush(self._heap, (cost, -next(self._number), need))
-            elif cost < inf:
-                left_out = LeftOut.TOO_DEAR
-        return left_out
-
-    def is_done(self) -> bool:
-        """True if no fact is left."""
-        heap = self._heap
-        while heap and heap[0][2] in self._reached:
-            heappop(heap)
-        return not heap
-
-    def take(self) -> tuple[float, Fact]:
-        """The next fact, with the cost to which it is needed; one must be left."""
-        spent, _, fact = heappop(self._heap)
-        self._reached.add(fact)
-        return spent, fact
-
-
 def _differing(one: Barred, other: Barred) -> set[str]:
     """The commands that are barred in one way and in another way not, or not alike."""
     keys = [key for key in one.keys() | other.keys() if one.get(key, key) != other.get(key, key)]
@@ -178,8 +139,8 @@ class Priced(Ways):
         """The edges to each fact that some edge needs, and to the goal: what is priced."""
         self._unpriced: list[Fact] = []
         """Facts whose edges were found since prices were last computed."""
-        self._priced_at = -1
-        """Effort spent when all was last priced."""
+        self._bounds = LowerBounds(self._find_ways, self._least_price)
+        """What facts cost at least, where lines may be doubted."""
         self._costs: dict[Fact, float] = {}
         self._totals: dict[Edge, float] = {}
         """The cost of an edge with all that it needs, once that is known."""
@@ -211,6 +172,7 @@ class Priced(Ways):
         self._barred = barred
         self._barred_begin = {}
         self._begun = self._effort.spent
+        self._bounds = LowerBounds(self._find_ways, self._least_price)
         self._edges = {}
         self._costs = {}
         self._totals = {}
@@ -225,114 +187,83 @@ class Priced(Ways):
         return Reached(self._costs.get(GOAL, inf) < inf)
 
     def _reaches_with_doubts(self, edges: list[Edge]) -> Reached:
-        """Price what leads to the goal where doubts are many, within two budgets: the cost of what
-        is looked at, which grows, and the work.
+        """Price what leads to the goal where doubts are many, by lower bounds on what facts cost
+        (`lower_bounds`), and say how that ended: with the cheapest plans, without a plan that
+        costs as little as it may, or, once all work is done that may be, with the best so far.
 
-        It ends, in this order: where nothing that is left out can better the plan; where all work
-        is done that may be, which is more while there is no plan; where every plan costs more than
-        it may.
+        What holds already begins no plan: where that would do, the cheapest that does more is
+        looked for too.
         """
-        self._priced_at = -1
-        limit = 2 * MARGIN
-        allowed = EXPANDED
-        while True:
-            left_out = self._regress_and_price(edges, limit, allowed)
-            is_last = allowed >= self._effort.allowed
-            ended = self._ended(left_out, edges, limit, is_last=is_last)
-            if ended is not None:
-                return ended
-            if left_out is LeftOut.TOO_MANY:
-                allowed = self._effort.allowed
-            else:
-                limit = self._next_limit(limit)
-
-    def _regress_and_price(self, edges: Sequence[Edge], limit: float, allowed: int) -> LeftOut:
-        """Find all that some edges need, up to a cost, and price it, until no way waits for
-        prices; say what was left out.
-        """
-        while True:
-            left_out = self._regress(edges, limit, self._begun + allowed)
-            if self._effort.spent > self._priced_at:
-                self._price(whole=False)
-                self._priced_at = self._effort.spent
-            if left_out is not LeftOut.TO_BE_PRICED:
-                return left_out
-
-    def _ended(
-        self, left_out: LeftOut, edges: Sequence[Edge], limit: float, *, is_last: bool
-    ) -> Reached | None:
-        """How the search ended, where some was left out beyond a limit; None if it goes on.
-        `is_last`: no more work may be done.
-        """
-        cost = self._costs.get(GOAL, inf)
-        is_found = cost < inf
-        if left_out is LeftOut.NOTHING or self._is_best(cost, edges, limit):
-            return Reached(is_found)
-        if left_out is LeftOut.TOO_MANY:
-            return Reached(is_found, cut=True) if is_found or is_last else None
-        if self._is_too_dear(cost, edges, limit):
+        left = [edge for edge in edges if edge.needs]
+        had = min([edge.cost for edge in edges if not edge.needs], default=inf)
+        left_out = self._search(left, min(self._most, had + FOR_MORE))
+        if left_out is LeftOut.TOO_DEAR and had > self._most:
             return Reached(False, given_up=True)
-        return None
+        return Reached(self._is_priced(edges), cut=left_out is LeftOut.TOO_MUCH)
 
-    def _next_limit(self, limit: float) -> float:
-        """The next limit to what is looked at: half as much again, but no more than can better
-        the best plan so far, and not past what a plan may cost at one go.
+    def _search(self, edges: list[Edge], most: float) -> LeftOut:
+        """Find the ways to the goal of the cheapest plans by some edges, and say what was left
+        out.
+
+        Of many edges that are alike each has to be shown dearer than the next: after some work
+        the few that may be the cheapest are followed to the end.
         """
-        cost = self._costs.get(GOAL, inf)
-        may_cost = self._most if limit < self._most else inf
-        return min(1.5 * limit, cost + MARGIN, may_cost)
+        bounds = self._bounds
+        bounds.aim_at(edges)
+        allowed = EXPANDED
+        complete = LeftOut.NOTHING
+        while True:
+            lower = bounds.of_goal()
+            if most < lower < inf and complete is LeftOut.NOTHING:
+                return LeftOut.TOO_DEAR
+            open_facts = self._open_facts()
+            if lower > most or lower == inf or not open_facts:
+                return complete
+            spent = self._effort.spent - self._begun
+            if spent > allowed:
+                if allowed >= self._effort.allowed or self._is_priced(edges):
+                    return LeftOut.TOO_MUCH
+                allowed = self._effort.allowed
+            if spent > NARROWED and bounds.narrow(FEW):
+                complete = LeftOut.TOO_MUCH
+                continue
+            for node in open_facts:
+                bounds.open(node)
 
-    def _is_best(self, cost: float, edges: Sequence[Edge], limit: float) -> bool:
-        """True if nothing that costs more than a limit can be part of a better plan."""
-        if cost + MARGIN <= limit:
-            return True
-        return all(cost <= self._least(edge, limit - MARGIN) for edge in edges)
+    def _open_facts(self) -> list[FactNode]:
+        """Facts of which more ways are to be found: those of the cheapest plan, and once these
+        are all found, those of plans that are little dearer, if that takes little work.
+        """
+        of_cheapest = self._bounds.open_facts(0.0)
+        if of_cheapest or self._effort.spent > self._begun + FOR_OTHERS:
+            return of_cheapest
+        return self._bounds.open_facts(MARGIN)
 
-    def _is_too_dear(self, cost: float, edges: Sequence[Edge], limit: float) -> bool:
-        """True if every plan costs more than it may."""
-        if cost <= self._most:
-            return False
-        return all(self._most <= self._least(edge, limit) for edge in edges)
+    def _is_priced(self, edges: list[Edge]) -> bool:
+        """True if the goal can be had by what was found so far, which is priced."""
+        self._edges = {**self._bounds.found(), GOAL: edges}
+        self._price(whole=False)
+        return GOAL in self._costs
 
-    def _least(self, edge: Edge, limit: float) -> float:
-        """The least that an edge can cost where costs up to a limit are known."""
-        return edge.cost + sum(
-            min(self._costs.get(need, inf), max(limit - edge.cost, 0.0)) for need in edge.needs
-        )
+    def _find_ways(self, fact: Fact, spend: float) -> WaysFound:
+        """The ways to a fact that cost less than may be spent."""
+        edges = self._edges_to(fact, spend)
+        return WaysFound(edges, self._found[fact].left_out)
+
+    def _least_price(self, fact: Fact) -> float:
+        """The least that a way to a fact that does not hold can cost."""
+        if fact.predicate == SEEN or fact.alternatives:
+            return 0.0
+        least = inf
+        revealers = self._index.revealers.get(fact.predicate)
+        if revealers is not None:
+            least = self._price_of_look(fact) + revealers.least_from(0.0)
+        if fact.makeable:
+            makers = self._index.makers(fact.predicate, fact.negated)
+            least = min(least, makers.least_from(0.0))
+        return least
 
     # First pass: regression.
-
-    def _regress(self, edges: Iterable[Edge], limit: float, allowed: int) -> LeftOut:
-        """Find all that some edges need, up to a cost, the cheapest first, until more edges are
-        found than allowed; say what was left out.
-        """
-        agenda = _Agenda(limit)
-        left_out = agenda.add_needs(edges, 0.0)
-        while not agenda.is_done():
-            if self._effort.spent > allowed:
-                return LeftOut.TOO_MANY
-            spent, fact = agenda.take()
-            left_out = max(left_out, self._expand(fact, limit - spent))
-            left_out = max(left_out, agenda.add_needs(self._edges[fact], spent))
-        return left_out
-
-    def _expand(self, fact: Fact, most: float) -> LeftOut:
-        """Find the edges to a fact that cost less than may be spent and less than is known to
-        do, and say what was left out.
-
-        A fact that some action makes so at once needs no doubt: what is cheap is found first, and
-        dearer ways once that has a price.
-        """
-        useful = self._costs.get(fact, inf)
-        spend = min(most, useful if fact in self._edges else MARGIN)
-        edges = self._edges_to(fact, spend)
-        if not edges and spend < most:
-            edges = self._edges_to(fact, most)  # nothing cheap will have a price
-        self._edges[fact] = edges
-        cheapest_left_out = self._found[fact].left_out
-        if cheapest_left_out >= useful:
-            return LeftOut.NOTHING
-        return LeftOut.TO_BE_PRICED if cheapest_left_out < most else LeftOut.TOO_DEAR
 
     def _regress_all(self, edges: Iterable[Edge]) -> None:
         """Find all that some edges need and that was not found before."""

@@ -6,6 +6,7 @@ What was found in an earlier step is kept as long as the answers that it rests o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from math import inf
 
@@ -13,7 +14,7 @@ from rpms.logic.achievers import Achievers
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
-from rpms.logic.kept_answers import Expanded, Fill, Found, asked_about
+from rpms.logic.kept_answers import Expanded, Fill, Found, Grounded, asked_about
 from rpms.logic.rules import ANYTHING
 from rpms.logic.wanted_facts import Achiever, Fact, Offer
 from rpms.planning.edges import UNSEEN, Edge
@@ -35,6 +36,10 @@ FURTHER_DOWN = 2.0
 """Steps that one place further down in the order of likely places counts."""
 NOTHING_BARRED: Barred = {}
 """No command is to be left out."""
+_AHEAD = 2 * CHOICES
+"""Edges of a doubt that are kept for the next step, where some may be barred."""
+_GROUNDS_KEPT = 20_000
+"""Ways to facts that are kept with their edges where lines may be doubted."""
 _NO_WAYS = Offer()
 _NOTHING = Found(edges=(), read={}, left_out=-inf, asked=frozenset())
 
@@ -165,11 +170,15 @@ class Ways(Filling):
     def _by_looking(self, fact: Fact, since: float, spend: float) -> list[Edge]:
         """Ways to see whether a fact holds, dearer the less likely its place is."""
         edges: list[Edge] = []
-        price = SEARCH + FURTHER_DOWN * self._rank(fact.args)
+        price = self._price_of_look(fact)
         revealers = self._index.revealers.get(fact.predicate, _NO_WAYS)
         for way in self._affordable(revealers, since, spend):
             edges += self._ground(way, fact, price)
         return edges
+
+    def _price_of_look(self, fact: Fact) -> float:
+        """Steps that a look for a fact costs beyond the action."""
+        return SEARCH + FURTHER_DOWN * self._rank(fact.args)
 
     def _by_making(self, fact: Fact, since: float, spend: float) -> list[Edge]:
         """Ways to make a fact so."""
@@ -204,8 +213,7 @@ class Ways(Filling):
                     yield Edge(fact, (judged.left,), judged.price)
                     continue
                 for edge in self._ground(way, fact._replace(args=(one,)), judged.price):
-                    edge.fact = fact
-                    yield edge
+                    yield replace(edge, fact=fact)
 
     def _beside(self, companion: str, fact: Fact, way: Achiever) -> Sequence[str]:
         """Names that a way leads to in the same place as a fact's thing; all that it leads to
@@ -222,31 +230,67 @@ class Ways(Filling):
 
         Its cost: the action's steps, the look, what is granted.
         """
+        filled = self._filled(way, fact.args)
+        if self._doubting:
+            edges = self._edges_kept(way, fact, price, filled)
+        else:
+            edges = [self._edge(way, fact, price, one) for one in filled]
         schema = way.schema
-        price += schema.steps
-        may_be_barred = self._may_be_barred(schema)
-        edges: list[Edge] = []
-        for filled in self._to_choose_from(way, fact.args):
-            if schema.once and self._is_spent(schema, filled.binding):
-                continue
-            cost = price + filled.price
-            edge = Edge(fact, filled.needs, cost, schema, way.reveals, filled.binding)
-            if may_be_barred and self._is_barred(edge, schema):
-                continue
-            edges.append(self._finding(edge))
-            if schema.doubt and len(edges) == CHOICES:
-                break
+        if schema.once or self._may_be_barred(schema):
+            edges = [edge for edge in edges if not self._is_left_out(edge, schema)]
+        if schema.doubt:
+            edges = edges[:CHOICES]
+            if len(edges) < CHOICES < _AHEAD < len(filled):
+                edges = self._first_edges(way, fact, price, filled)
         self._effort.spent += 1 + len(edges)
         return edges
 
-    def _to_choose_from(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
-        """The choices of names for a way to a fact over some names; for a doubt, those first
-        with which least is left to do.
+    def _first_edges(
+        self, way: Achiever, fact: Fact, price: float, filled: Sequence[Filled]
+    ) -> list[Edge]:
+        """The first edges of a doubt that are not barred, where most are."""
+        edges: list[Edge] = []
+        for one in sorted(filled, key=_left_to_do):
+            edge = self._edge(way, fact, price, one)
+            if not self._is_left_out(edge, way.schema):
+                edges.append(edge)
+                if len(edges) == CHOICES:
+                    break
+        return edges
+
+    def _is_left_out(self, edge: Edge, schema: ActionSchema) -> bool:
+        """True if an action is not to be done again with the names of an edge."""
+        if schema.once and self._is_spent(schema, edge.binding):
+            return True
+        return self._may_be_barred(schema) and self._is_barred(edge, schema)
+
+    def _edge(self, way: Achiever, fact: Fact, price: float, filled: Filled) -> Edge:
+        """A way to a fact with some names."""
+        cost = price + way.schema.steps + filled.price
+        edge = Edge(fact, filled.needs, cost, way.schema, way.reveals, filled.binding)
+        return self._finding(edge)
+
+    def _edges_kept(
+        self, way: Achiever, fact: Fact, price: float, filled: Sequence[Filled]
+    ) -> list[Edge]:
+        """The edges of a way, as made before from the same choices of names; of a doubt those
+        first with which least is left to do.
         """
-        filled = self._filled(way, args)
+        if not filled:
+            return []
+        grounds = self._index.groundwork.grounds
+        key = (id(way), fact, price)
+        kept = grounds.get(key)
+        if kept is not None and kept.way is way and kept.filled is filled:
+            return kept.edges
+        if len(grounds) >= _GROUNDS_KEPT:
+            grounds.clear()
+        ordered = filled
         if way.schema.doubt and len(filled) > CHOICES:
-            return sorted(filled, key=_left_to_do)
-        return filled
+            ordered = sorted(filled, key=_left_to_do)[:_AHEAD]
+        edges = [self._edge(way, fact, price, one) for one in ordered]
+        grounds[key] = Grounded(way, filled, edges)
+        return edges
 
     def _filled(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
         """Every choice of names for a way to a fact over some names, as found before where that

@@ -1,0 +1,204 @@
+"""The search where lines may be doubted: AO* (Nilsson), by lower bounds on what facts cost.
+
+A fact of which not all ways were found yet costs at least as much as the cheapest of those, and
+what needs it at least that and the rest. So the ways are found in which a cheapest plan may lie,
+the cheapest first, and no others: of hundreds of doubts few are ever weighed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from itertools import count
+from math import inf
+from typing import NamedTuple
+
+from rpms.logic.wanted_facts import Fact
+from rpms.planning.edges import GOAL, Edge
+
+_AT_ONCE = 1.0
+"""Steps by which ways may differ that are found at once."""
+
+
+class WaysFound(NamedTuple):
+    """The ways to a fact that were found so far."""
+
+    edges: Sequence[Edge]
+    left_out: float
+    """The least that any other way costs; infinite if there is none."""
+
+
+@dataclass(slots=True, eq=False)
+class FactNode:
+    """A fact that some way needs."""
+
+    fact: Fact
+    rest: float
+    """The least that a way costs which was not found yet."""
+    ways: list[_Way] = field(default_factory=list)
+    needed_by: list[_Way] = field(default_factory=list)
+    lower: float = inf
+    """The least that the fact can cost."""
+    tentative: float = inf
+    """The least so far while that is found."""
+    slack: float = -1.0
+    """Steps by which a way to it may be dearer than the cheapest to be of interest; negative if
+    no plan of interest has the fact."""
+
+
+@dataclass(slots=True, eq=False)
+class _Way:
+    """An edge between nodes."""
+
+    edge: Edge
+    to: FactNode
+    needs: list[FactNode]
+    lower: float = inf
+    """The least that it can cost with all that it needs, once `missing` is 0."""
+    missing: int = 0
+
+
+class LowerBounds:
+    """The facts that lead to a goal, with the least that each can cost."""
+
+    def __init__(
+        self, find: Callable[[Fact, float], WaysFound], least: Callable[[Fact], float]
+    ) -> None:
+        """`find`: the ways to a fact that cost less than so much; `least`: the least that any
+        way to a fact can cost, before they are found.
+        """
+        self._find = find
+        self._least = least
+        self._nodes: dict[Fact, FactNode] = {}
+        self._goal = FactNode(GOAL, inf)
+        self._every = [self._goal]
+        self._ways: list[_Way] = []
+
+    def aim_at(self, edges: Sequence[Edge]) -> None:
+        """Ask for the cheapest of some edges to the goal."""
+        before = self._goal.ways
+        for way in before:
+            for need in way.needs:
+                need.needed_by.remove(way)
+        if before:
+            self._ways = [way for way in self._ways if way.to is not self._goal]
+            self._goal.ways = []
+        self._add_ways(self._goal, edges)
+
+    def narrow(self, few: int) -> bool:
+        """Keep the few edges to the goal that can cost least, and say if there were more."""
+        ways = self._goal.ways
+        if len(ways) <= few:
+            return False
+        in_order = sorted(ways, key=lambda way: inf if way.missing else way.lower)
+        self.aim_at([way.edge for way in in_order[:few]])
+        return True
+
+    def of_goal(self) -> float:
+        """The least that the goal can cost by what was found so far: Knuth's generalisation of
+        Dijkstra's algorithm, where a fact may also cost the least of what was not found yet.
+        """
+        numbers = count()
+        heap: list[tuple[float, int, FactNode]] = []
+        for node in self._every:
+            node.lower = inf
+            node.slack = -1.0
+            node.tentative = node.rest
+            if node.rest < inf:
+                heap.append((node.rest, next(numbers), node))
+        for way in self._ways:
+            way.missing = len(way.needs)
+            way.lower = way.edge.cost
+            if not way.missing and way.lower < way.to.tentative:
+                way.to.tentative = way.lower
+                heap.append((way.lower, next(numbers), way.to))
+        heapify(heap)
+        while heap:
+            lower, _, node = heappop(heap)
+            if node.lower < inf:
+                continue
+            node.lower = lower
+            for way in node.needed_by:
+                way.lower += lower
+                way.missing -= 1
+                if not way.missing and way.lower < way.to.tentative:
+                    way.to.tentative = way.lower
+                    heappush(heap, (way.lower, next(numbers), way.to))
+        return self._goal.lower
+
+    def open_facts(self, slack: float) -> list[FactNode]:
+        """Facts in plans that may cost at most `slack` more than the cheapest, and of which not
+        all ways were found that such plans may have; without slack those in one cheapest plan.
+
+        Of what an action needs, what is to be had first may be had in other ways too, since plans
+        are told apart by how they begin.
+        """
+        found: dict[FactNode, None] = {}
+        left = [(self._goal, slack)]
+        while left:
+            node, most = left.pop()
+            if most <= node.slack:
+                continue
+            node.slack = most
+            ways = self._best_ways(node) if most == 0 else node.ways
+            if node.rest <= node.lower + most and (most or not ways):
+                found[node] = None
+            for way in ways:
+                spare = most - (way.lower - node.lower)
+                if way.missing or spare < 0 or not way.needs:
+                    continue
+                first = self._first(way)
+                for need in way.needs:
+                    left.append((need, spare if need is first else 0.0))
+        return list(found)
+
+    def _best_ways(self, node: FactNode) -> list[_Way]:
+        """The first way to a fact that costs as little as it can; none if that was not found
+        yet.
+        """
+        for way in node.ways:
+            if not way.missing and way.lower <= node.lower:
+                return [way]
+        return []
+
+    def _first(self, way: _Way) -> FactNode:
+        """The need that is seen to first."""
+        first = way.needs[0]
+        if way.to is not self._goal:
+            return first
+        kind = (first.fact.predicate, first.fact.negated)
+        like = [need for need in way.needs if (need.fact.predicate, need.fact.negated) == kind]
+        return min(like, key=lambda need: need.lower)
+
+    def open(self, node: FactNode) -> None:
+        """Find the ways to a fact that matter now."""
+        spend = max(node.lower + node.slack, node.rest) + _AT_ONCE
+        had = len(node.ways)
+        found = self._find(node.fact, spend)
+        self._add_ways(node, found.edges[had:])
+        node.rest = found.left_out
+
+    def _add_ways(self, node: FactNode, edges: Sequence[Edge]) -> None:
+        """Add edges to a fact."""
+        for edge in edges:
+            needs = [self._node(need) for need in edge.needs]
+            way = _Way(edge, node, needs)
+            node.ways.append(way)
+            self._ways.append(way)
+            for need in needs:
+                need.needed_by.append(way)
+
+    def _node(self, fact: Fact) -> FactNode:
+        node = self._nodes.get(fact)
+        if node is None:
+            node = self._nodes[fact] = FactNode(fact, self._least(fact))
+            self._every.append(node)
+        return node
+
+    def found(self) -> dict[Fact, list[Edge]]:
+        """All edges that were found."""
+        edges: dict[Fact, list[Edge]] = {}
+        for fact, node in self._nodes.items():
+            edges[fact] = [way.edge for way in node.ways]
+        return edges
