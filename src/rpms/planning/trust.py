@@ -24,9 +24,14 @@ FULL = 4.0
 """The trust of a line that the manual states."""
 BANNED = 2 * FULL
 """The trust of a ban: a need says that an action fails, a ban that it does harm."""
-CONFIRMED, CONTRADICTED, REFUTED = 1.0, -2.0, -inf
+CONFIRMED = 1.0
+"""What an answer adds that speaks for a line."""
+CONTRADICTED = -2.0
+"""What an answer takes that speaks against a line."""
+REFUTED = -inf
+"""What is taken from a line that an answer proves wrong."""
 LEAST = 0.2
-"""The trust that contradictions leave, short of a refutation."""
+"""The trust that contradictions leave a stated line, short of a refutation."""
 STEPS = 5.0
 """Steps that one unit of trust is worth: to doubt a line that was never contradicted costs as
 much as 20 steps."""
@@ -125,8 +130,8 @@ class Trust:
     in_vain: object = None
     """The last circumstances in which no plan was found, whatever was doubted."""
     states_in_vain: Mapping[object, bool] = field(default_factory=dict)
-    """The states, with all that speaks against lines, in which that was so in these circumstances;
-    True where not all doubts were weighed."""
+    """By state, with all that speaks against lines, in which no plan was found then: True where the
+    search was cut, so that not all doubts were weighed."""
     last: str = ""
     """The last surprise, in words."""
     held: frozenset[Literal] | None = None
@@ -153,17 +158,27 @@ class Trust:
         return other
 
     def of(self, line: ManualLine, stated: float = FULL) -> float:
-        """The trust in a line; of one that is stated some is left unless it was refuted."""
-        evidence = self.evidence.get(line, 0.0) + (BANNED - FULL) * (line.part is LinePart.FORBIDS)
-        return 0.0 if evidence == REFUTED else max(stated + evidence, LEAST if stated else -FULL)
+        """The trust in a line; of one that is stated some is left unless it was refuted.
+
+        `stated`: where it begins: FULL if the manual has it, else 0.
+        """
+        evidence = self.evidence.get(line, 0.0)
+        if evidence == REFUTED:
+            return 0.0
+        least = LEAST if stated else -FULL
+        begin = stated + BANNED - FULL if line.part is LinePart.FORBIDS else stated
+        return max(begin + evidence, least)
 
     def against(self, line: ManualLine) -> float:
         """Cost of planning against a line."""
         return STEPS * self.of(line)
 
     def upon(self, line: ManualLine, stated: float = FULL) -> float:
-        """Cost of relying on a line; more with each contradiction."""
-        return STEPS * max(FULL - stated - self.evidence.get(line, 0.0), 0.0)
+        """Cost of relying on a line: more with each contradiction, nothing while its trust is
+        full.
+        """
+        trust = stated + self.evidence.get(line, 0.0)
+        return STEPS * max(FULL - trust, 0.0)
 
     def weighed(self, line: ManualLine, weight: float) -> Self:
         """The same with more evidence on a line."""
@@ -287,12 +302,12 @@ def false_over(
     """All facts over an action's parameters, and negations, that are known not to hold, or that
     nobody knows.
     """
-    values = (
-        (atom, facts.truth(atom.bind(instance.binding)))
-        for atom in atoms_over(rules, instance.schema)
-    )
-    told = (each for each in values if unknown or each[1] is not Truth.UNKNOWN)
-    return frozenset(Literal(atom, value is Truth.TRUE) for atom, value in told)
+    found: list[Literal] = []
+    for atom in atoms_over(rules, instance.schema):
+        value = facts.truth(atom.bind(instance.binding))
+        if unknown or value is not Truth.UNKNOWN:
+            found.append(Literal(atom, negated=value is Truth.TRUE))
+    return frozenset(found)
 
 
 def surroundings(command: str, rules: ActiveRules, situation: Situation) -> Surroundings:
