@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
+from typing import NamedTuple
 
 import pytest
 
@@ -12,7 +13,7 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.paper.compose import compose
 from rpms.paper.condition import RULES_ONLY
-from rpms.paper.enforcement import STRICT, with_part
+from rpms.paper.enforcement import PAPER, STRICT, Enforcement, with_part
 from rpms.paper.episode import Episode, Step
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning import plan_with_doubts, search
@@ -93,23 +94,44 @@ def test_stranded_is_said_once_nothing_is_left_to_look_at():
     assert lost.steps[0].surprises[0].kind == SurpriseKind.STRANDED
 
 
+class Towards(NamedTuple):
+    """What became of a game whose goal is misread."""
+
+    steps: list[Step]
+    given_up: str
+    """The reason that nothing was left to do; empty where all steps were played."""
+
+
 def steps_towards(named: str = "", **misread: str) -> list[Step]:
     """The steps of a game, the first that is named so, whose goal is misread."""
-    condition = replace(RULES_ONLY, enforcement=STRICT)
+    return played_towards(named, **misread).steps
+
+
+def played_towards(
+    named: str = "", enforcement: Enforcement = STRICT, model: str = "planner", **misread: str
+) -> Towards:
+    """Play a game, the first that is named so, whose goal is misread, as long as anything is left
+    to do.
+    """
+    condition = replace(RULES_ONLY, enforcement=enforcement)
     mind = compose(condition, knowledge_of(alfworld), EpisodicMemory())
-    player = Player(alfworld, mind, open_model("planner"), Decoding())
+    player = Player(alfworld, mind, open_model(model), Decoding())
     tasks = alfworld.tasks("builtin", Setting())
     task = next(one for one in tasks if named in one.id)
     game = alfworld.open(task, Setting())
     outcome = game.reset()
     goal = replace(alfworld.goal(outcome.observation), **misread)
     course = player.begin(Understood(goal))
+    given_up = ""
     for _ in range(alfworld.step_budget):
         move = player.choose(course, outcome.observation, task.id)
+        given_up = player.gives_up(move)
+        if given_up:
+            break
         outcome = game.step(move.command)
         course = player.after(course, move, outcome)
     game.close()
-    return list(course.steps)
+    return Towards(list(course.steps), given_up)
 
 
 def doubts_in(steps: list[Step]) -> list[str]:
@@ -121,18 +143,32 @@ def doubts_in(steps: list[Step]) -> list[str]:
     return found
 
 
-def test_a_goal_whose_object_is_nowhere_is_said_and_no_line_is_doubted():
-    """A misread goal: every place is searched, then nothing known leads to it any more."""
-    steps = steps_towards(object="trumpet")
-    kinds = {surprise.kind for step in steps for surprise in step.surprises}
-    assert SurpriseKind.STRANDED in kinds
+@pytest.mark.parametrize("enforcement", [STRICT, with_part(STRICT, "doubt", False), PAPER])
+def test_a_goal_whose_object_is_nowhere_ends_once_every_place_is_searched(enforcement):
+    """Facts that nobody knows of other things cannot serve it, and no line is doubted."""
+    steps, given_up = played_towards(enforcement=enforcement, object="trumpet")
+    assert given_up == "no trumpet is in any place here"
+    assert all(step.command.startswith(("go to ", "open ")) for step in steps)
+    assert len({step.command for step in steps}) == len(steps)
+    assert not [surprise for step in steps[:-1] for surprise in step.surprises]
     assert not doubts_in(steps)
+
+
+def test_where_a_goals_object_is_nowhere_who_may_know_better_is_offered_what_was_never_tried():
+    searched = len(steps_towards(object="trumpet"))
+    steps, given_up = played_towards(model="menu-best", object="trumpet")
+    assert not given_up
+    assert len(steps) == alfworld.step_budget
+    offered = [item.reason for item in steps[searched].decision.menu.items]
+    assert offered
+    assert all("never tried" in reason for reason in offered)
 
 
 def test_a_destination_that_the_room_does_not_have_is_said_at_once_and_no_line_is_doubted():
     """The opening names every place, so nothing is gained by looking for one more."""
-    steps = steps_towards(destination="bathtubbasin")
+    steps, given_up = played_towards(destination="bathtubbasin")
     assert [one.kind for one in steps[0].surprises] == [SurpriseKind.STRANDED]
+    assert given_up == "no bathtubbasin is in any place here"
     assert not doubts_in(steps)
 
 

@@ -24,6 +24,7 @@ from rpms.paper.review import Refusal
 from rpms.paper.verdict import Candidate, Fate, Trail
 from rpms.planning.edges import Option
 from rpms.planning.experience.adapt import AdaptContext, snippet_of
+from rpms.planning.impasse import said_nowhere
 from rpms.planning.lift import ended_alike, failed_alike
 from rpms.planning.menu import (
     chain_of,
@@ -298,6 +299,16 @@ def plan_of(decision: Decision) -> Plan:
 def noticed_with_plan_of(decision: Decision) -> PlanNoticed:
     """Surprises of a step, including those of planning, such as that nothing is left to try."""
     return _planning_advice(decision).noticed_with_plan
+
+
+def nothing_left(decision: Decision) -> str:
+    """The reason that nothing is left to do for the goal, by the plan that was made for this step;
+    empty where something is, or where nobody asked for a plan.
+    """
+    advice = decision.advice
+    if not isinstance(advice, PlanAdvice) or not advice.has_plan or not advice.plan.nowhere:
+        return ""
+    return said_nowhere(advice.plan.nowhere)
 
 
 def _planning_advice(decision: Decision) -> PlanAdvice:

@@ -1,6 +1,6 @@
 """Why no plan reaches the goal: for people."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rpms.logic.facts import Truth
 from rpms.logic.rules import ANYTHING, Purpose
@@ -9,6 +9,13 @@ from rpms.paper.progress import Want
 from rpms.planning.edges import GOAL, Edge
 from rpms.planning.plan_graph import left_of
 from rpms.planning.search import Priced
+
+
+def said_nowhere(words: Iterable[str]) -> str:
+    """The sentence that things of some kinds are nowhere: `no egg and no safe is in any place
+    here`.
+    """
+    return f"no {' and no '.join(words)} is in any place here"
 
 
 class Impasse(Priced):

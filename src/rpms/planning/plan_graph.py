@@ -7,7 +7,7 @@ from math import inf
 from typing import NamedTuple, Self
 
 from rpms.logic.facts import Atom, Truth
-from rpms.logic.rules import Purpose
+from rpms.logic.rules import ANYTHING, Purpose
 from rpms.logic.wanted_facts import Fact, Judged, Need
 from rpms.planning.edges import GOAL, UNSEEN, Edge, Link, Option
 from rpms.planning.search import Priced
@@ -27,6 +27,9 @@ class Plan:
     """True if nothing known leads to the goal, and something that nobody has seen yet might."""
     cut: bool = False
     """True if there were too many doubts to weigh them all: there may be a cheaper plan."""
+    nowhere: tuple[str, ...] = ()
+    """The goal's words for things that are in none of the places, all of which were searched, where
+    no look is left that may show anything new: nothing is left to do for the goal."""
 
     @property
     def stranded(self) -> bool:
@@ -219,6 +222,16 @@ class Graph(Priced):
     def is_nowhere(self, thing: str) -> bool:
         """True if a thing is known to be in none of the places where looking would show it."""
         return bool(self._index.revealers) and not self._glimpses(thing)
+
+    def tells_of_more(self) -> bool:
+        """True if there are looks that show things which nobody has seen yet, here or elsewhere,
+        done or not.
+        """
+        together = self._index.together
+        for predicate, ways in self._index.revealers.items():
+            if predicate not in together and any(ANYTHING in way.fact.args for way in ways):
+                return True
+        return False
 
     def may_show_more(self) -> bool:
         """True if a look may show something that nobody has seen yet."""

@@ -87,9 +87,17 @@ class Reasoner:
         return ()
 
     def explore(self, situation: Situation, order: Order) -> Plan:
-        """Plan to find out whatever is unknown, and say whether that may lead to the goal."""
+        """Plan to find out whatever is unknown, and say whether that may lead to the goal.
+
+        Where what the goal names is nowhere and no look may show anything new, what is unknown of
+        known things cannot serve it either.
+        """
+        graph = self._graph(situation, order)
+        if not graph.may_show_more():
+            nowhere = self.nowhere(situation, order) if graph.tells_of_more() else ()
+            return Plan(nowhere=nowhere) if nowhere else self.search(situation, order)
         plan = self.search(situation, order)
-        if not plan.options or not self._graph(situation, order).may_show_more():
+        if not plan.options:
             return plan
         return replace(plan, searching=self.may_be_found(situation, order))
 

@@ -19,6 +19,7 @@ from rpms.paper.prompt import Part, make_block
 from rpms.paper.usage import Usage
 from rpms.paper.verdict import KEPT, Candidate, Fate
 from rpms.planning.advice import noticed_with_plan_of
+from rpms.planning.impasse import said_nowhere
 from rpms.planning.reason import reasoner_of
 from rpms.play.understanding import NO_GOAL, Reads, Understood
 from rpms.reading.narrowing import FIELDS, Narrowing, forms_of, unsearched
@@ -195,7 +196,7 @@ def given_up(readings: Readings, decision: Decision, mind: Mind) -> str:
         return ""
     missing = _nowhere(decision, mind)
     if missing:
-        why = f"no {' and no '.join(missing)} is in any place here"
+        why = said_nowhere(missing)
     elif not readings.widened:
         return ""
     return f"none of {len(readings.ranked)} readings of `{readings.request}` is left: {why}"

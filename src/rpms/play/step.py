@@ -116,12 +116,16 @@ class Player:
         return reconsidered(self.world, reads, readings, decision, mind)
 
     def gives_up(self, move: Move) -> str:
-        """The reason that a player by plans has nothing left to do for a request; empty for one
+        """The reason that a player by plans has nothing left to do for its goal; empty for one
         that may know better, such as a language model, and where something is left.
         """
-        read = move.read
-        if read is None or read.readings is None or not able(self.model, "plans"):
+        if not able(self.model, "plans"):
             return ""
+        read = move.read
+        if read is None or read.readings is None:
+            from rpms.planning.advice import nothing_left  # noqa: PLC0415  the paper loads no planner
+
+            return nothing_left(move.decision)
         from rpms.play.request_reading import given_up  # noqa: PLC0415  a known goal loads no reader
 
         return given_up(read.readings, move.decision, self._extended)
