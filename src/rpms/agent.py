@@ -304,6 +304,14 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
             raise InputError("nothing has been decided yet; call act(observation) first")
         return self._move
 
+    @property
+    def stuck(self) -> str:
+        """The reason that nothing was left to do for the goal at the last command, such as that
+        what it names is nowhere; empty where something is, and for a model that may know better
+        than plans.
+        """
+        return self._player.gives_up(self._last())
+
     def explain(self) -> str:
         """The last decision as text: belief, rules, memories with verdicts, the prompt by
         block, the answer.
@@ -315,8 +323,9 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         lines = [f"goal: {decision.goal_signature}"]
         if move.read is not None:
             lines += move.read.notes
-            if move.read.readings is not None:
-                lines += move.read.readings.lines()
+            readings = move.read.readings
+            if readings is not None and not readings.fits_template:
+                lines += readings.lines()
         lines += [f"sub-goal: {progress.text} ({progress.percent}%)", "", "belief:"]
         lines += [f"  {line}" for line in decision.belief.lines()]
         lines += [f"  signature: {decision.state_signature}", ""]

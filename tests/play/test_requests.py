@@ -22,6 +22,7 @@ from rpms.paper.enforcement import STRICT
 from rpms.paper.episode import Ending
 from rpms.paper.memory import Kind, Origin, RememberedRequest, merge
 from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Usage
 from rpms.planning.advice import plan_of
 from rpms.play.request_reading import understand
 from rpms.play.seats import Play, play
@@ -242,10 +243,7 @@ def attempt_with_one_reading(signature, ask=None, model=None, steps=200):
             return Understood(meant, Readings("this request", (RequestReading(meant, 0.0, 1.0),)))
 
     reads = Reads(control="words", ask=ask)
-    strict = compose(
-        replace(CONDITIONS["rules-only"], enforcement=STRICT), knowledge_of(WORLD), EpisodicMemory()
-    )
-    player = ReadOnce(WORLD, strict, model or open_model("planner"), None, reads=reads)
+    player = ReadOnce(WORLD, strict(), model or open_model("planner"), None, reads=reads)
     with closing(WORLD.open(task, Setting())) as game:
         return play(Play(player, game, task, steps))
 
@@ -306,6 +304,115 @@ def test_where_no_reading_is_left_somebody_is_asked_once_and_then_nothing_more_i
     assert not doubted(given_up)
     told_nothing = attempt_with_one_reading(hopeless, lambda _request, _goals: "whatever")
     assert told_nothing.ending is Ending.STUCK
+
+
+def strict():
+    condition = replace(CONDITIONS["rules-only"], enforcement=STRICT)
+    return compose(condition, knowledge_of(WORLD), EpisodicMemory())
+
+
+def test_a_request_in_the_worlds_own_words_is_read_otherwise_where_what_it_names_is_nowhere():
+    task = next(one for one in WORLD.tasks("builtin", Setting()) if "KeyChain" in one.id)
+    asked = []
+
+    def ask(request, _goals):
+        asked.append(request)
+        return "whatever"
+
+    lost = attempt(task, "put some trumpet on armchair.", strict(), Reads(control="words", ask=ask))
+    assert lost.ending is Ending.STUCK
+    assert lost.error.endswith("is left: no trumpet is in any place here")
+    assert asked == ["put some trumpet on armchair."]
+    assert not doubted(lost)
+    assert not [step for step in lost.steps if step.command.startswith("examine")]
+    assert len([step for step in lost.steps if step.readings is not None]) > 1
+    assert str(lost.steps[0].decision.goal_signature) == "pick_and_place_simple:trumpet::armchair"
+    won = attempt(task, "put some keyring on sofa.", strict(), Reads(control="words"))
+    assert won.ending is Ending.WON
+    assert str(won.steps[-1].decision.goal_signature) == "pick_and_place_simple:keychain::sofa"
+    remembered_ = [each for each in harvest(won, mind().schemas) if each.kind is Kind.REQUEST]
+    assert [each.request for each in remembered_] == ["put some keyring on sofa."]
+
+
+def test_a_request_in_the_worlds_own_words_is_taken_at_its_word_while_all_it_names_may_be_here():
+    """No model is asked about it, and nothing of it is recorded or remembered."""
+    task = next(one for one in WORLD.tasks("builtin", Setting()) if "KeyChain" in one.id)
+    model, asked = weighing(("pick_and_place",))
+    won = attempt(task, "put some keychain on sofa.", strict(), Reads(model))
+    assert won.ending is Ending.WON
+    assert not asked
+    assert not [step for step in won.steps if step.readings is not None]
+    assert not [each for each in harvest(won, mind().schemas) if each.kind is Kind.REQUEST]
+
+
+def test_what_it_took_to_read_a_request_anew_is_counted_at_that_step():
+    task = next(one for one in WORLD.tasks("builtin", Setting()) if "KeyChain" in one.id)
+
+    def answer(request):
+        return Answer("", Usage(requests=1), weights=tuple(-1.0 for _ in request.choices))
+
+    model = FunctionModel(answer)
+    model.weighs = True
+    for place in ("armchair", "ottoman"):  # known to be here, and known not to be
+        episode = attempt(task, f"put some keyring on {place}.", strict(), Reads(model))
+        (again, *_) = [step for step in episode.steps if step.readings is not None]
+        assert again.usage.requests > 3
+        assert episode.usage == again.usage
+        assert (again.number == 1) == (place == "ottoman")
+
+
+def test_what_is_said_to_be_nowhere_is_what_was_asked_for_and_not_the_last_reading():
+    task = builtin("look_at_obj_in_light")
+    lost = attempt(task, "could you put a hot egg in the safe please", strict())
+    assert lost.ending is Ending.STUCK
+    assert lost.error.endswith("is left: no egg is in any place here")
+    assert lost.steps[-1].decision.goal_signature.object != "egg"
+
+
+def test_readings_say_which_was_the_first_whatever_was_read_or_seen_since():
+    def reading(signature, score):
+        type_, object_, _, destination = signature.split(":")
+        named = {"object": object_, "destination": destination}
+        return RequestReading(WORLD.goal_of(type_, named, ""), score)
+
+    own = reading("pick_and_place_simple:egg::sofa", 0.0)
+    readings = Readings("eggs", (own,), fits_template=True)
+    same = reading("pick_and_place_simple:egg::sofa", 5.0)
+    book = reading("pick_and_place_simple:book::sofa", 4.0)
+    further = readings.read_further((same, book))
+    assert [(each.goal.object, each.score) for each in further.ranked] == [
+        ("egg", 0.0),
+        ("book", -1.0),
+    ]
+    assert readings.read_further(()).ranked == (own,)
+    belief = WORLD.update(WORLD.start(own.goal), None, KITCHEN)
+    seen = WORLD.update(
+        WORLD.update(belief, None, ""), "go to sofa 1", "On the sofa 1, you see a book 1."
+    )
+    other = further.instead(seen, 0.0)
+    assert (other.now.goal, other.first) == (book.goal, own)
+
+
+def test_an_agent_asks_about_a_goal_in_the_worlds_own_words_and_says_that_it_is_stuck():
+    task = next(one for one in WORLD.tasks("builtin", Setting()) if "KeyChain" in one.id)
+    asked = []
+
+    def ask(request, _goals):
+        asked.append(request)
+        return "whatever"
+
+    settings = {"condition": "rules-only", "preset": "strict", "ask": ask}
+    with Agent("alfworld", **settings) as agent, closing(WORLD.open(task, Setting())) as game:
+        outcome = game.reset()
+        agent.reset(outcome.observation, goal="put some trumpet on armchair.")
+        for _ in range(WORLD.step_budget):
+            command = agent.act(outcome.observation)
+            if agent.stuck:
+                break
+            outcome = game.step(command)
+        assert agent.stuck.endswith("no trumpet is in any place here")
+        assert asked == ["put some trumpet on armchair."]
+        assert "read as: " in agent.explain()
 
 
 def test_somebody_who_cannot_say_what_is_meant_is_not_asked_again():

@@ -1,6 +1,8 @@
 """An episode in the making: its course so far, and a move before the world has answered it."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Self
 
 from rpms.logic.belief import Belief
 from rpms.logic.goal import Goal
@@ -33,6 +35,15 @@ class Asked:
     """Measures on the model's side to get an answer, such as shortening the history."""
     truncated: bool = False
     """True if the answer was cut at the limit of new tokens."""
+
+    def after_reading(self, read: Iterable[Understood]) -> Self:
+        """The same with what it took to read the request anew at this step."""
+        usage = self.usage
+        notes: list[str] = []
+        for each in read:
+            usage += each.usage
+            notes += each.notes
+        return replace(self, usage=usage, notes=(*notes, *self.notes))
 
 
 @dataclass(frozen=True)

@@ -43,17 +43,36 @@ def understand(
     model fails.
 
     `request`: what somebody asked for, where the opening states that in place of the game's own
-    task.
+    task. If the world knows it, that reading comes first, and others once it proves impossible.
     """
     goal = world.goal(opening)
     if goal.type != UNKNOWN_GOAL:
-        return Understood(goal)
+        own = _own_reading(goal, request) if request and forms_of(mind.schemas) else None
+        return Understood(goal, own)
     if request:
         goal = replace(goal, text=request)
     if not goal.text or not (request or forms_of(mind.schemas)):
         return Understood(goal)
-    reader = _reader(reads, world, mind)
     belief = world.update(world.start(goal), None, opening)
+    read = _read(world, mind, reads, goal, belief, episode)
+    if read.readings is None:
+        return _asked_of_somebody(world, mind, reads, read)
+    return read
+
+
+def _own_reading(goal: Goal, request: str) -> Readings:
+    """A request that fits a template of the world, as the world understands it."""
+    own = RequestReading(goal, 0.0, 1.0, ("in the world's own words",))
+    return Readings(request, (own,), fits_template=True)
+
+
+def _read(
+    world: World, mind: Mind, reads: Reads, goal: Goal, belief: Belief, episode: str
+) -> Understood:
+    """The text of a goal, read with what is believed; the same goal without readings where it
+    means nothing here.
+    """
+    reader = _reader(reads, world, mind)
     hidden: list[Candidate] = []
     if mind.mask.rate:
         hidden = _hidden_examples(reader, mind, goal.text)
@@ -61,7 +80,7 @@ def understand(
     asking = _Asking(reads.model, episode)
     readings = asking.read(reader, goal.text, belief)
     if readings is None:
-        return _asked_of_somebody(world, goal, mind, reads, asking)
+        return Understood(goal, None, asking.usage, asking.notes)
     shown = [Candidate(entry, score, score, KEPT) for score, entry in readings.examples]
     examples = (*hidden, *shown)
     return Understood(readings.now.goal, readings, asking.usage, asking.notes, examples)
@@ -73,10 +92,9 @@ def _without_hidden(reader: Reader, mind: Mind) -> Reader:
     return replace(reader, memory=left)
 
 
-def _asked_of_somebody(
-    world: World, goal: Goal, mind: Mind, reads: Reads, asking: _Asking
-) -> Understood:
-    """The goal as a person puts it otherwise; else unknown, with a note."""
+def _asked_of_somebody(world: World, mind: Mind, reads: Reads, read: Understood) -> Understood:
+    """The goal as a person puts it otherwise; else unknown as it was read, with a note."""
+    goal = read.goal
     types = _types(mind)
     note = (
         f"{NO_GOAL} `{goal.text}`; it has"
@@ -87,9 +105,9 @@ def _asked_of_somebody(
         meant = _said_to_mean(world, goal.text, answer, types)
         if meant is not None:
             readings = Readings(goal.text, (meant,), asked=True)
-            return Understood(meant.goal, readings, asking.usage, asking.notes)
+            return replace(read, goal=meant.goal, readings=readings)
         note += f"; nor does `{answer}`"
-    return Understood(goal, None, asking.usage, (*asking.notes, note))
+    return replace(read, notes=(*read.notes, note))
 
 
 def _goal_told(world: World, told: str, types: Sequence[str], text: str) -> Goal | None:
@@ -120,6 +138,44 @@ def _said_to_mean(
 
 
 def reconsidered(
+    world: World, reads: Reads, readings: Readings, decision: Decision, mind: Mind, episode: str
+) -> Understood | None:
+    """The request understood anew, with another reading taken, where a step speaks against the
+    present one; None where it stays, and nothing was done about it.
+
+    What fits a template was misread only if what it names is nowhere: then it is read as other
+    requests are, which tells what that took.
+    """
+    if not readings.fits_template:
+        found = _another(world, reads, readings, decision, mind)
+        return Understood(found.now.goal, found) if found is not None else None
+    against = noticed_with_plan_of(decision).against_goal
+    if not against or not _nowhere(decision.goal, decision, mind):
+        return None
+    asked_for = replace(decision.goal, text=readings.request)
+    read = _read(world, mind, reads, asked_for, decision.belief, episode)
+    readings = readings.read_further(_beside_own(_reader(reads, world, mind), readings, read))
+    found = _another(world, reads, readings, decision, mind) or readings
+    return replace(read, goal=found.now.goal, readings=found)
+
+
+def _beside_own(reader: Reader, own: Readings, read: Understood) -> list[RequestReading]:
+    """The readings of a request that fits a template, which may be meant if its own is impossible;
+    where words alone were compared, those to whose kinds a word points.
+    """
+    if read.readings is None:
+        return []
+    if reader.source is not Source.WORDS:
+        return list(read.readings.ranked)
+    found: list[RequestReading] = []
+    for reading in read.readings.ranked:
+        changed = [name for name in FIELDS if reading.goal.named(name) != own.now.goal.named(name)]
+        if all(reader.points_to(own.request, name, reading.goal.named(name)) for name in changed):
+            found.append(reading)
+    return found
+
+
+def _another(
     world: World, reads: Reads, readings: Readings, decision: Decision, mind: Mind
 ) -> Readings | None:
     """Readings with another one taken, where a step speaks against the present one; None where
@@ -158,7 +214,7 @@ def _with_nearest_kinds(
     nowhere; the same where none is.
     """
     goal = decision.goal
-    missing = _nowhere(decision, mind)
+    missing = _nowhere(goal, decision, mind)
     fields = [name for name in FIELDS if getattr(goal, name, "") in missing]
     if not fields:
         return readings
@@ -190,16 +246,18 @@ def _asked_once_more(world: World, reads: Reads, readings: Readings, mind: Mind)
 def given_up(readings: Readings, decision: Decision, mind: Mind) -> str:
     """The reason that nothing is left to do for a request that names what is nowhere: no other
     reading is left, nor any kind like it; empty where something is.
+
+    It names what was asked for, by the reading that was the first.
     """
-    why = decision.noticed.against_goal
-    if not why or not readings.is_last:
+    if not decision.noticed.against_goal or not readings.is_last:
         return ""
-    missing = _nowhere(decision, mind)
-    if missing:
-        why = said_nowhere(missing)
-    elif not readings.widened:
+    if not readings.widened and not _nowhere(decision.goal, decision, mind):
         return ""
-    return f"none of {len(readings.ranked)} readings of `{readings.request}` is left: {why}"
+    missing = _nowhere(readings.first.goal, decision, mind)
+    why = said_nowhere(missing) if missing else "those that are possible here were tried"
+    count = len(readings.ranked)
+    none = f"none of {count} readings" if count > 1 else "no other reading"
+    return f"{none} of `{readings.request}` is left: {why}"
 
 
 def _rules_for(goal: Goal, mind: Mind) -> ActiveRules:
@@ -207,10 +265,10 @@ def _rules_for(goal: Goal, mind: Mind) -> ActiveRules:
     return mind.tells.active(goal.type, goal.object, goal.destination)
 
 
-def _nowhere(decision: Decision, mind: Mind) -> tuple[str, ...]:
-    """The goal's words for things that are in none of the places, all of which were searched."""
-    situation = Situation(decision.belief, decision.goal)
-    return reasoner_of(_rules_for(decision.goal, mind)).nowhere(situation)
+def _nowhere(goal: Goal, decision: Decision, mind: Mind) -> tuple[str, ...]:
+    """A goal's words for things that are in none of the places, all of which were searched."""
+    situation = Situation(decision.belief.serving(goal), goal)
+    return reasoner_of(_rules_for(goal, mind)).nowhere(situation)
 
 
 def _reader(reads: Reads, world: World, mind: Mind) -> Reader:

@@ -67,9 +67,11 @@ class Player:
             object.__setattr__(self, "mind", extended(self.mind))
 
     def understand(self, opening: str, episode: str, request: str = "") -> Understood:
-        """The goal that an opening observation states, read where it is in a person's words."""
+        """The goal that an opening observation states, read where it is in a person's words, or a
+        person's `request`.
+        """
         goal = self.world.goal(opening)
-        if goal.type != UNKNOWN_GOAL:
+        if goal.type != UNKNOWN_GOAL and not request:
             return Understood(goal)
         from rpms.play.request_reading import understand  # noqa: PLC0415  a known goal loads no reader
 
@@ -92,28 +94,34 @@ class Player:
 
         decision = decided(course.goal, course.belief, course.noticed)
         read = course.read
+        again: list[Understood] = []
         while read is not None and read.readings is not None:
-            following = self._reconsidered(read.readings, decision, mind)
-            if following is None:
+            following = self._reconsidered(read.readings, decision, mind, episode)
+            if following is None or following.readings is None:
                 break
-            stays = following.now is read.readings.now
-            read = replace(read, goal=following.now.goal, readings=following)
+            again.append(following)
+            stays = following.readings.now is read.readings.now
+            read = replace(read, goal=following.goal, readings=following.readings)
             if stays:
                 break
             noticed = course.noticed.for_another_goal()
             decision = decided(read.goal, course.belief.serving(read.goal), noticed)
-        if read is not None and read.examples and not course.steps:
-            decision = replace(decision, candidates=(*decision.candidates, *read.examples))
-        return Move(decision, self._ask(decision, episode), observation, told, read)
+        examples = list(chain.from_iterable(each.examples for each in again))
+        if read is not None and not course.steps:
+            examples += read.examples
+        if examples:
+            decision = replace(decision, candidates=(*decision.candidates, *examples))
+        asked = self._ask(decision, episode).after_reading(again)
+        return Move(decision, asked, observation, told, read)
 
     def _reconsidered(
-        self, readings: "Readings", decision: Decision, mind: Mind
-    ) -> "Readings | None":
-        """Readings with another one taken, where a step speaks against the present one."""
+        self, readings: "Readings", decision: Decision, mind: Mind, episode: str
+    ) -> Understood | None:
+        """The request understood anew, where a step speaks against its present reading."""
         from rpms.play.request_reading import reconsidered  # noqa: PLC0415  a known goal loads no reader
 
         reads = self.reads or Reads(self.model)
-        return reconsidered(self.world, reads, readings, decision, mind)
+        return reconsidered(self.world, reads, readings, decision, mind, episode)
 
     def gives_up(self, move: Move) -> str:
         """The reason that a player by plans has nothing left to do for its goal; empty for one
@@ -460,10 +468,14 @@ class _Proposal:
 
 
 def _readings_begun_with(course: Course, move: Move) -> "Readings | None":
-    """The readings of a request in the step that begins to act on one of them."""
+    """The readings of a request in the step that begins to act on one of them; none while it is
+    taken in the world's own words.
+    """
     if move.read is None or move.read.readings is None:
         return None
     readings = move.read.readings
+    if readings.fits_template:
+        return None
     before = course.read.readings if course.read is not None else None
     goes_on = bool(course.steps) and before is not None and before.now is readings.now
     return None if goes_on else readings

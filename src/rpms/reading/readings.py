@@ -1,7 +1,7 @@
 """Readings of a request, ranked, and which of them is acted on as an episode goes."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import NamedTuple, Self
@@ -51,6 +51,16 @@ class Readings:
     """True if kinds like one that is nowhere were added."""
     asked: bool = False
     """True if somebody was asked what is meant, since no reading was left."""
+    fits_template: bool = False
+    """True if the one reading is the world's own, of a request in its own words; what else it may
+    mean was not read yet."""
+    begun_with: RequestReading | None = None
+    """The reading that was acted on first, if another one took its rank."""
+
+    @property
+    def first(self) -> RequestReading:
+        """The reading that was acted on first."""
+        return self.begun_with or self.ranked[0]
 
     @property
     def now(self) -> RequestReading:
@@ -60,6 +70,16 @@ class Readings:
     def is_last(self) -> bool:
         """True if no other reading is left."""
         return self.taken + 1 == len(self.ranked)
+
+    def read_further(self, others: Sequence[RequestReading]) -> Self:
+        """The world's own reading, and after it others, with scores on its scale."""
+        own = self.now
+        same = [each for each in others if each.goal.signature == own.goal.signature]
+        rest = [each for each in others if each not in same]
+        best = max([each.score for each in same or rest], default=own.score)
+        for index, each in enumerate(rest):
+            rest[index] = replace(each, score=own.score + each.score - best)
+        return replace(self, ranked=(own, *rest), fits_template=False)
 
     def widened_by(self, others: Iterable[RequestReading]) -> Self:
         """The readings with further ones that may be tried."""
@@ -100,7 +120,8 @@ class Readings:
         left = [reading for reading in rest if reading is not best]
         others = weighed((now, *left), belief)
         why = f"{best.goal.object} was seen here, {now.goal.object} was not"
-        return replace(self, ranked=(*self.ranked[: self.taken], best, *others), why=why)
+        ranked = (*self.ranked[: self.taken], best, *others)
+        return replace(self, ranked=ranked, why=why, begun_with=self.first)
 
     def lines(self) -> Iterator[str]:
         """The reading that is acted on and those after it, with the reason for a change, for

@@ -155,6 +155,10 @@ class Reader:
         """The remembered requests that are shown beside this one, nearest first."""
         return self.lexicon.nearest(request, EXAMPLES)
 
+    def points_to(self, request: str, field_: str, kind: str) -> bool:
+        """True if some word of a request points to a kind in a field."""
+        return self.lexicon.evidence(request, field_, kind).weight >= UNREAD
+
     def read(
         self, request: str, belief: Belief
     ) -> Generator[SlotQuestion, Weights, Readings | None]:
@@ -197,8 +201,7 @@ class _Attempt:
         for form in self.reader.forms:
             for name in form.fields:
                 for kind in self._kinds(form, name):
-                    evidence = self.reader.lexicon.evidence(self.request, name, kind)
-                    if evidence.weight >= UNREAD:
+                    if self.reader.points_to(self.request, name, kind):
                         return True
         return False
 
