@@ -11,7 +11,9 @@ from textworld_world.games import KINDS
 
 from rpms import Agent
 from rpms.conformance import Status, check_world
-from rpms.worlds.base import Setting
+from rpms.logic.belief import Belief, FactBelief
+from rpms.logic.goal import Goal
+from rpms.worlds.base import Setting, World
 
 CHECKED = ("manual", "goals", "belief", "schemas", "effects", "drift")
 
@@ -24,16 +26,37 @@ def test_it_has_every_property_of_a_world() -> None:
     } == {}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_planner_wins(kind: str) -> None:
-    """The third training game of each kind."""
-    task = next(task for task in world.tasks("train", Setting()) if task.id == f"{kind}-3")
-    game = world.open(task, Setting())
-    agent = Agent(world, model="planner", condition="rules-only")
+class Unnamed(type(world)):  # type: ignore[misc]
+    """The same games, where nothing of the goal has a name before it is seen."""
+
+    def start(self, goal: Goal) -> Belief:
+        return FactBelief()
+
+
+def played(own: World, kind: str, **settings: str) -> tuple[list[str], bool]:
+    """The commands of the planner in the third training game of a kind, and if they win."""
+    task = next(task for task in own.tasks("train", Setting()) if task.id == f"{kind}-3")
+    game = own.open(task, Setting())
+    agent = Agent(own, model="planner", condition="rules-only", **settings)
     outcome = game.reset()
     agent.reset(outcome.observation)
-    for _ in range(world.step_budget):
-        outcome = game.step(agent.act(outcome.observation))
+    commands: list[str] = []
+    for _ in range(own.step_budget):
+        commands.append(agent.act(outcome.observation))
+        outcome = game.step(commands[-1])
         if outcome.done:
             break
-    assert outcome.won
+    return commands, outcome.won
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_planner_wins(kind: str) -> None:
+    assert played(world, kind)[1]
+
+
+@pytest.mark.parametrize("own", [world, Unnamed()], ids=["named", "unnamed"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_doubt_changes_no_command_of_a_sound_manual(kind: str, own: World) -> None:
+    trusting, won = played(own, kind, preset="strict", enforce="doubt=off")
+    assert won
+    assert played(own, kind, preset="strict") == (trusting, won)
