@@ -82,11 +82,11 @@ class RulesByExperiment(ActiveAlgorithmAdapter):
         walk = _Walk(simulator)
         episode = max(1, -(-max_steps // _EPISODES))
         world = PddlWorld(domain, [walk.simulator()])
-        how = Exploring(
+        exploring = Exploring(
             steps=max_steps, per_episode=episode, seed=seed, played=0.0, aside=0, growth=1.5
         )
         tasks = tuple(world.tasks("train", Setting()))
-        plan = RulesPlan(world, tasks, split="train", how=how)
+        plan = RulesPlan(world, tasks, split="train", exploring=exploring)
         with tempfile.TemporaryDirectory() as folder:
             result = learn_rules(plan, Path(folder, "manual.yaml"))
         return to_pddl(domain, result.learned), AmlTrajectory(walk.states, walk.actions)

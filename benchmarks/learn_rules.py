@@ -374,7 +374,7 @@ def explored_alone(plan: RulesPlan, out: Path) -> Path:
         plan.setting,
         plan.tasks,
         Ledger(plan.world, vocabulary_of(plan.world)),
-        plan.how,
+        plan.exploring,
     )
     with keeping(traces_file(out), plan.settings()) as (known, keep):
         explorer.read(known)

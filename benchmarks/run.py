@@ -36,9 +36,9 @@ from rpms.models.base import Answer, Model, Request
 from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Usage
-from rpms.play.engines import InProcesses
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
 from rpms.play.run import Listener, run
+from rpms.play.runners import InProcesses
 from rpms.play.settings import Settings
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunSummary
@@ -195,7 +195,7 @@ def in_processes(counts: Sequence[int], episodes: int, split: str, data: Path | 
         own = time.process_time()
         with tempfile.TemporaryDirectory() as folder:
             begun = time.perf_counter()
-            summary = run(plan, Path(folder, "run"), None, watch, engine=InProcesses(count))
+            summary = run(plan, Path(folder, "run"), None, watch, runner=InProcesses(count))
             seconds = time.perf_counter() - begun
         own = time.process_time() - own
         first = first or seconds

@@ -29,10 +29,10 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import FROM_MENU, IN_PROCESS, ModelOptions, backend_of, parse_model_name
 from rpms.paper.condition import CONDITIONS
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.engines import InProcesses, cores
 from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
-from rpms.play.run import MakeEngine, Trials, run_trials
+from rpms.play.run import MakeRunner, Trials, run_trials
+from rpms.play.runners import InProcesses, cores
 from rpms.play.seats import Threads
 from rpms.play.settings import Settings
 from rpms.play.sources import can_play
@@ -266,13 +266,13 @@ def chooses_by_text(model: str) -> bool:
     return parse_model_name(model).provider.backend in IN_PROCESS
 
 
-def print_table(runs: Mapping[str, tuple[RunPlan, Path]], at_once: int, engine: MakeEngine) -> None:
+def print_table(runs: Mapping[str, tuple[RunPlan, Path]], at_once: int, runner: MakeRunner) -> None:
     """Play so many runs at once; a line to stderr as each ends, and the table in order."""
     begun = time.monotonic()
 
     def play(name: str) -> Trials:
         plan, folder = runs[name]
-        trials = run_trials(plan, folder, len(plan.tasks), engine=engine)
+        trials = run_trials(plan, folder, len(plan.tasks), runner=runner)
         for line in rows(name, trials):
             print(f"{time.monotonic() - begun:6.0f} s  {line}", file=sys.stderr, flush=True)
         return trials

@@ -227,7 +227,7 @@ def worlds_of_others(dice: Random, folder: Path, _samples: Any) -> None:
                 raise AssertionError("a run without an episode")
         case 1:
             tasks = tuple(WORLD.tasks("builtin", Setting())[:1])
-            learn_rules(RulesPlan(world, tasks, how=Exploring(steps=3)), folder / "m.yaml")
+            learn_rules(RulesPlan(world, tasks, exploring=Exploring(steps=3)), folder / "m.yaml")
             if not (folder / "m.yaml").exists():
                 raise AssertionError("a learning without a manual")
         case _:

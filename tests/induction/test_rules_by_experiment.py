@@ -133,7 +133,9 @@ def test_experiments_end_once_nothing_is_open_and_every_need_is_known(tmp_path: 
     world = _Lamps()
     how = Exploring(steps=400, per_episode=100, seed=seed, played=0.0, aside=0)
     tasks = tuple(world.tasks("train", Setting()))
-    result = learn_rules(RulesPlan(world, tasks, split="train", how=how), tmp_path / "manual.yaml")
+    result = learn_rules(
+        RulesPlan(world, tasks, split="train", exploring=how), tmp_path / "manual.yaml"
+    )
     assert result.evidence.steps < 60  # it may use 400
     needs = {}
     for action in result.learned.actions:

@@ -60,7 +60,9 @@ WORLD = MadeUp(
 def learn(out: Path, steps: int = 250, **how: object) -> RulesLearned:
     given = {"tasks": tuple(WORLD.tasks("train", Setting())), **how}
     # type: ignore[arg-type]
-    return learn_rules(RulesPlan(WORLD, split="train", how=Exploring(steps=steps), **given), out)
+    return learn_rules(
+        RulesPlan(WORLD, split="train", exploring=Exploring(steps=steps), **given), out
+    )
 
 
 def test_the_manual_says_what_the_world_needs_with_the_steps_that_show_it(tmp_path: Path) -> None:

@@ -42,7 +42,9 @@ def games_won(world: World, manual: RuleManual) -> int:
 
 def learned_manual(world: World, out: Path, steps: int = STEPS) -> RuleManual:
     tasks = tuple(world.tasks("train", Setting()))
-    learn_rules(RulesPlan(world, tasks, split="train", how=Exploring(steps=steps, seed=0)), out)
+    learn_rules(
+        RulesPlan(world, tasks, split="train", exploring=Exploring(steps=steps, seed=0)), out
+    )
     return manual_of(world, choose_manual(out))
 
 

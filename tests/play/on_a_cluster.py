@@ -104,14 +104,14 @@ def main(folder: Path, nodes: int, episodes: int, deaths: int) -> None:
     try:
         for deed in deeds.values():
             try:
-                summary = run(plan, folder, None, Killer(deed), engine=OnRay(cluster.address))
+                summary = run(plan, folder, None, Killer(deed), runner=OnRay(cluster.address))
             except Interrupted as stopped:
                 sys.stdout.write(f"=> {stopped}\n")
             else:
                 used = {file.name.partition("-")[2] for file in where.iterdir()}
                 sys.stdout.write(f"=> {summary.done} done, {summary.won} won, {len(used)} nodes\n")
         dying = make_plan(FunctionModel(deadly, "deadly"), 3)
-        for row in run(dying, folder.with_name("dying"), engine=OnRay(cluster.address)).rows:
+        for row in run(dying, folder.with_name("dying"), runner=OnRay(cluster.address)).rows:
             sys.stdout.write(f"=> {row.ending}, {row.error or 'done'}\n")
     finally:
         ray.shutdown()

@@ -79,7 +79,7 @@ def test_without_ray_the_line_says_what_to_install(tmp_path):
         run(
             plan_run(world, "m", lend(PolicyModel("m", follow_plan)), memory=EpisodicMemory()),
             tmp_path,
-            engine=OnRay(),
+            runner=OnRay(),
         )
 
 

@@ -116,7 +116,7 @@ def one_line(error: Exception) -> str:
 
 def learn(world, tmp_path) -> None:
     tasks = tuple(world.tasks("walk", Setting()))
-    learn_rules(RulesPlan(world, tasks, how=Exploring(steps=15)), tmp_path / "m.yaml")
+    learn_rules(RulesPlan(world, tasks, exploring=Exploring(steps=15)), tmp_path / "m.yaml")
 
 
 @pytest.mark.parametrize("answer", ANSWERS)

@@ -16,11 +16,11 @@ from rpms.paper.enforcement import Constrained, Enforcement
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Price
 from rpms.parts import unused
-from rpms.play.engines import InProcesses
 from rpms.play.meter import Limits, Meter, parse_duration
 from rpms.play.on_ray import OnRay
 from rpms.play.plan import NamedModel, RunPlan
-from rpms.play.run import MakeEngine
+from rpms.play.run import MakeRunner
+from rpms.play.runners import InProcesses
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.sources import can_play, idle_parts
 from rpms.play.task_choice import place_of, variation_called
@@ -199,7 +199,7 @@ def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
 class Resources(ResourceOptions):
     """Places of games and models, the player of episodes, and limits, as the options give them."""
 
-    def player(self) -> MakeEngine:
+    def player(self) -> MakeRunner:
         return OnRay() if self.ray else InProcesses(self.processes)
 
     def model(self, name: str, settings: Settings) -> NamedModel:

@@ -93,7 +93,7 @@ def _make_plan(
 
 def _learn(console: Console, plan: RulesPlan, out: Path) -> RulesLearned:
     """Learn, with the number of steps on screen; what was explored until Ctrl-C is kept."""
-    wanted = plan.how.steps
+    wanted = plan.exploring.steps
     try:
         with console.status("exploring") as status:
 

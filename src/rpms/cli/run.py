@@ -38,8 +38,8 @@ from rpms.play.knob_values import worded
 from rpms.play.meter import spending
 from rpms.play.plan import NamedModel, OpenModel, RunPlan
 from rpms.play.run import (
-    How,
     Listener,
+    RunOptions,
     Trials,
     agreement,
     play_controls,
@@ -104,10 +104,10 @@ def main(
     if not resources.price:
         price = RunFolder(out).price() or price
     meter = resources.meter({model: price})
-    how = How(retry_errors=retry_errors, engine=player, price=price, meter=meter)
+    run_options = RunOptions(retry_errors=retry_errors, runner=player, price=price, meter=meter)
     resources.check(opened, begun=RunFolder(out).begun)
     options.note_knowledge(settings, plan, window)
-    summaries = _play_epochs(plan, out, epochs, resources.workers, how)
+    summaries = _play_epochs(plan, out, epochs, resources.workers, run_options)
     controls = play_controls(plan, out, resources.workers, player)
     say(*_remarks(plan, summaries, controls), f"episodes are in {out}")
     if any(_failed_throughout(summary) for summary in summaries):
@@ -115,7 +115,7 @@ def main(
 
 
 def _play_epochs(
-    plan: RunPlan, out: Path, epochs: int, workers: int | None, how: How
+    plan: RunPlan, out: Path, epochs: int, workers: int | None, run_options: RunOptions
 ) -> list[RunSummary]:
     """Play a plan once an epoch and tell each result; with several trials, the first one's is
     returned.
@@ -125,12 +125,12 @@ def _play_epochs(
     def listen(trial: int) -> Listener:
         if trial:
             say(f"trial {trial}, of the tasks not won so far")
-        return progress(console, how.get("price"))
+        return progress(console, run_options.get("price"))
 
     def run_one(plan: RunPlan, folder: Path) -> Trials:
         if epochs > 1:
             say(f"epoch {plan.epoch} of {epochs}")
-        trials = run_trials(plan, folder, workers, listen, **how)
+        trials = run_trials(plan, folder, workers, listen, **run_options)
         print_summary(console, trials.summaries[0], RunFolder(folder))
         if plan.method.question:
             say(*trial_lines(trials))
@@ -326,7 +326,7 @@ def _cells(rows: Sequence[EpisodeRow]) -> list[str]:
     return [f"{won}/{count}", f"{won / count:.1%}", f"{score:.2f}", f"{steps / count:.1f}", refused]
 
 
-def _wording(lessons: str, model: NamedModel, how: How) -> OpenModel | None:
+def _wording(lessons: str, model: NamedModel, run_options: RunOptions) -> OpenModel | None:
     """The model, if it is to word lessons; one that reads no text is refused."""
     if lessons not in ("seen", "model"):
         raise InputError(f"--lessons {lessons!r}: choose seen or model")
@@ -334,8 +334,8 @@ def _wording(lessons: str, model: NamedModel, how: How) -> OpenModel | None:
         return None
     if parse_model_name(model.name).provider.backend in (Backend.PLANNER, *FROM_MENU):
         raise InputError(f"--lessons model: {model.name} writes no text; name an LLM with --model")
-    meter = how["meter"]
-    return model if meter is None else meter.watching(model, how["price"])
+    meter = run_options["meter"]
+    return model if meter is None else meter.watching(model, run_options["price"])
 
 
 def learn_memory(
@@ -379,7 +379,9 @@ def learn_memory(
     )
     named = resources.model(model, settings)
     known = resources.price_of(model)
-    how = How(engine=resources.player(), price=known, meter=resources.meter({model: known}))
+    run_options = RunOptions(
+        runner=resources.player(), price=known, meter=resources.meter({model: known})
+    )
     window = context_window(model, settings.context, resources.base_url).tokens
     plan = LearningPlan(
         settings.plan(found, model, named, window, tasks=tasks, setting=setting, condition=first),
@@ -389,7 +391,7 @@ def learn_memory(
         start=options.memory_of(settings, found, model) if settings.memory else None,
         audit=audit,
         harvest=settings.harvesting,
-        words=_wording(lessons, named, how),
+        words=_wording(lessons, named, run_options),
     )
     if go_on:
         plan = continued(plan, out)
@@ -406,7 +408,7 @@ def learn_memory(
     def tell(result: Round) -> None:
         say("\n".join(learned([result])))
 
-    *_, last = learn(plan, out, resources.workers, listen, after=tell, empty=False, **how)
+    *_, last = learn(plan, out, resources.workers, listen, after=tell, empty=False, **run_options)
     say(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…")
 
 

@@ -26,7 +26,7 @@ from rpms.paper.usage import Price
 from rpms.parts import unused
 from rpms.play.display import progress
 from rpms.play.plan import NamedModel, RunPlan
-from rpms.play.run import How, Listener
+from rpms.play.run import Listener, RunOptions
 from rpms.play.settings import Settings
 from rpms.report.comparison import Comparison
 from rpms.report.table import Table, terminal, without_notes
@@ -286,7 +286,7 @@ class _AtConsole:
             self.learn,
             self.window,
             workers=self.resources.workers,
-            engine=self.resources.player(),
+            runner=self.resources.player(),
             listener=self.listen,
             prices=self.prices,
             gather=self.gather,
@@ -328,12 +328,14 @@ class _AtConsole:
             learning.condition(2),
             harvest=learning.settings.harvesting,
         )
-        how = How(engine=means.engine, price=self.prices.get(model), meter=means.meter)
+        run_options = RunOptions(
+            runner=means.runner, price=self.prices.get(model), meter=means.meter
+        )
 
         def listen(number: int) -> Listener:
             return self.listen(f"{model}, learning round {number}")
 
-        rounds = learn(plan, out, means.workers, listen, **how)
+        rounds = learn(plan, out, means.workers, listen, **run_options)
         say("\n".join(learned(rounds)))
         return {result.number: result.file for result in rounds}
 

@@ -45,7 +45,7 @@ class RulesPlan:
     tasks: tuple[Task, ...] = ()
     setting: Setting = field(default_factory=Setting)
     split: str = ""
-    how: Exploring = field(default_factory=Exploring)
+    exploring: Exploring = field(default_factory=Exploring)
     runs: tuple[Path, ...] = ()
 
     def settings(self) -> dict[str, str]:
@@ -53,8 +53,8 @@ class RulesPlan:
         return {
             "world": self.world.name,
             "split": self.split,
-            "seed": str(self.how.seed),
-            "per_episode": str(self.how.per_episode or self.world.step_budget),
+            "seed": str(self.exploring.seed),
+            "per_episode": str(self.exploring.per_episode or self.world.step_budget),
             "engine": self.setting.engine,
             **{f"option {name}": value for name, value in self.setting.options.items()},
         }
@@ -107,7 +107,7 @@ def learn_rules(
     ledger = Ledger(plan.world, vocabulary_of(plan.world))
     traces = list(recorded(plan.world, plan.runs))
     aside = _read_runs(ledger, traces)
-    explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how, aside)
+    explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.exploring, aside)
     rehearsal = Rehearsal(
         explorer, traces, lambda doubted: verified(ledger, aside, doubted).learned
     )
@@ -175,7 +175,7 @@ def _head(plan: RulesPlan, out: Path, ledger: Ledger, played: Iterable[str]) -> 
 def _settings_of(plan: RulesPlan, played: Iterable[str]) -> dict[str, str]:
     """What the evidence keeps of how the manual was learned."""
     return {
-        "seed": str(plan.how.seed),
+        "seed": str(plan.exploring.seed),
         "runs": ", ".join(run.name for run in plan.runs),
         "played": "; ".join(played),
     }

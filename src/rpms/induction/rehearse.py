@@ -87,7 +87,7 @@ class Rehearsal:
     @property
     def _is_over(self) -> bool:
         """True if all steps are used."""
-        return self.explorer.steps >= self.explorer.how.steps
+        return self.explorer.steps >= self.explorer.exploring.steps
 
     def _play_round(self, tasks: Mapping[str, Task], mind: Mind) -> Iterator[Trace]:
         """Play a task of each type, as long as there are steps."""
@@ -183,8 +183,8 @@ class Rehearsal:
             game = world.open(task, explorer.setting)
         except (WorldError, FileError):
             return None
-        per_episode = explorer.how.per_episode or world.step_budget
-        budget = min(per_episode, explorer.how.steps - explorer.steps)
+        per_episode = explorer.exploring.per_episode or world.step_budget
+        budget = min(per_episode, explorer.exploring.steps - explorer.steps)
         player = Player(world, mind, open_model("planner"), Decoding(world.max_tokens))
         with closing(game):
             return play(Play(player, game, task, budget, LIMITS.stuck_after))

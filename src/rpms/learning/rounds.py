@@ -30,7 +30,7 @@ from rpms.paper.memory import Entry, Kind, Origin, merge
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.knob_values import Part, name_of
 from rpms.play.plan import OpenModel, RunPlan
-from rpms.play.run import How, Listener, check_workers, run
+from rpms.play.run import Listener, RunOptions, check_workers, run
 from rpms.play.settings import AS_PAPER
 from rpms.play.sources import ManualChoice, manual_of
 from rpms.store import memories
@@ -158,7 +158,7 @@ def learn(
     *,
     after: Callable[[Round], None] = lambda _: None,
     empty: bool = True,
-    **how: Unpack[How],
+    **run_options: Unpack[RunOptions],
 ) -> tuple[Round, ...]:
     """Learn into a frozen memory, with snapshots beside it; the same call continues.
 
@@ -175,7 +175,7 @@ def learn(
     for number in range(plan.before + 1, plan.before + plan.rounds + 1):
         folder = memories.round_folder(out, number)
         round_plan = plan.run_plan(number, held.memory)
-        summary = run(round_plan, folder, workers, listener(number), **how)
+        summary = run(round_plan, folder, workers, listener(number), **run_options)
         experience = _experience(RunFolder(folder), number, plan.world, known)
         audited = _audit(plan, out, number, round_plan) if plan.audit else None
         held = held.after(experience, audited, plan.world)

@@ -60,7 +60,7 @@ def as_written(command: str, _belief: Belief) -> str:
 class Adviser:
     """The amount of advice at each step, and the manuals behind it. By default there is none."""
 
-    how: Enforcement = PAPER
+    enforcement: Enforcement = PAPER
     """Parts past the paper that are on, as far as the condition has the knowledge for them."""
     spell: Spell = as_written
     tells: RuleManual = field(default_factory=RuleManual)
@@ -75,13 +75,13 @@ class Adviser:
         """Plan from rules and memories, with the trust in the rules afterwards."""
         goal = step.situation.goal
         rules = (self.plans or self.tells).active(goal.type, goal.object, goal.destination)
-        if self.how.doubt:
+        if self.enforcement.doubt:
             plan, noticed = plan_with_doubts(step, rules, self._spelled(step), noticed)
         else:
             plan = self._trusting_plan(step, rules)
         if plan.stranded:
             noticed = noticed.stranded()
-        if self.how.adapt and memories:
+        if self.enforcement.adapt and memories:
             plan = weighed(plan, memories, step)
         first = plan.options[0].command if plan.options else ""
         return plan, noticed.trusting(noticed.trust.but(first=first))
@@ -142,27 +142,29 @@ class PlanAdvice(Advice):
         """The reason for the model's own choice, where the manual has no plan; else the loop
         that the history shows.
         """
-        if self.adviser.how.doubt and self.plan.opened:
+        if self.adviser.enforcement.doubt and self.plan.opened:
             why = self.noticed.trust.last or "it knows no way to the goal"
             return (
                 f"The manual has no plan that still holds ({why}). Choose what is likeliest to"
                 " help."
             )
-        return find_loop(self.step.history, self.step.state) if self.adviser.how.loops else ""
+        if not self.adviser.enforcement.loops:
+            return ""
+        return find_loop(self.step.history, self.step.state)
 
     @cached_property
     def guidance(self) -> tuple[str, ...]:
         """Lines for the goal block."""
         return (
             guidance(self.plan, self.step.history, self.step.state)
-            if self.adviser.how.guidance
+            if self.adviser.enforcement.guidance
             else ()
         )
 
     @cached_property
     def shown(self) -> ActiveRules:
         """The rules that the prompt shows: all that are active, unless it is compact."""
-        return focus(self.rules, self.plan) if self.adviser.how.compact else self.rules
+        return focus(self.rules, self.plan) if self.adviser.enforcement.compact else self.rules
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -179,16 +181,16 @@ class PlanAdvice(Advice):
         Without rules nobody knows what it depends on: nothing at all has, and memory offers
         something else.
         """
-        how = self.adviser.how
+        enforcement = self.adviser.enforcement
         if not self.rules.environment:
-            return how.adapt and bool(self.menu.items) and command in self.step.refused
-        if not how.doubt:
+            return enforcement.adapt and bool(self.menu.items) and command in self.step.refused
+        if not enforcement.doubt:
             return False
         trust = self.noticed_with_plan.trust
         return trust.bars(command, self.step.schemas, self.step.situation)
 
     def defies(self, command: str) -> bool:
-        if not self.adviser.how.doubt:
+        if not self.adviser.enforcement.doubt:
             return False
         begun = [option for option in self.plan.options if option.command == command]
         if self.plan.opened:
@@ -197,8 +199,8 @@ class PlanAdvice(Advice):
 
     def caution(self, command: str, candidates: Iterable[Candidate]) -> Refusal | None:
         """Objection of a critical failure to an action: memory's own guard."""
-        how = self.adviser.how
-        if not how.adapt or how.guard is not GuardMode.BLOCK:
+        enforcement = self.adviser.enforcement
+        if not enforcement.adapt or enforcement.guard is not GuardMode.BLOCK:
             return None
         sound = [
             each
@@ -222,10 +224,10 @@ class PlanAdvice(Advice):
 
     @cached_property
     def menu(self) -> Menu:
-        how = self.adviser.how
-        if not how.menu:
+        enforcement = self.adviser.enforcement
+        if not enforcement.menu:
             return Menu()
-        return make_menu(self._choices(), self._tried, how.menu, ranked=how.ranked)
+        return make_menu(self._choices(), self._tried, enforcement.menu, ranked=enforcement.ranked)
 
     @cached_property
     def _tried(self) -> Counter[str]:
@@ -251,7 +253,7 @@ class PlanAdvice(Advice):
         """The best plans' first actions: a plan that leads back is doubted itself, and one that a
         model left half-way is still the best.
         """
-        best = self.plan.options[: self.adviser.how.doubt]
+        best = self.plan.options[: self.adviser.enforcement.doubt]
         return {option.command for option in best if option.chain}
 
     @cached_property
@@ -266,7 +268,7 @@ class PlanAdvice(Advice):
         """
         if not self.rules.environment:
             yield from self._recalled_choices()
-        elif self.adviser.how.ranked:
+        elif self.adviser.enforcement.ranked:
             yield from self._planned_choices()
         else:
             situation = self.step.situation
@@ -275,14 +277,14 @@ class PlanAdvice(Advice):
 
     def _recalled_choices(self) -> Iterator[tuple[str, str]]:
         """The next steps of recalled snippets, each with its source."""
-        slack = self.adviser.how.slack or inf
+        slack = self.adviser.enforcement.slack or inf
         belief = self.step.situation.belief
         for command, source in recalled_steps(self.memories, self.step, self._tried, slack):
             yield self.adviser.spell(command, belief), source
 
     def _planned_choices(self) -> Iterator[tuple[str, str]]:
         """First actions of plans that are not much longer than the best, each with its purpose."""
-        slack = self.adviser.how.slack
+        slack = self.adviser.enforcement.slack
         takes_all = not slack or self.plan.opened
         for option in self.plan.options:
             if takes_all or option.regret <= slack:

@@ -53,7 +53,7 @@ class Planning:
 
     @property
     def enforcement(self) -> Enforcement:
-        return self.adviser.how
+        return self.adviser.enforcement
 
     def adapt(self, candidates: Iterable[Candidate], now: StepContext) -> Iterator[Candidate]:
         """Bind memories to the present: where they act alone, they are also followed from place to
@@ -83,7 +83,7 @@ class Planning:
     def binding(self, experience: Recollection) -> Adapt | None:
         """The way in which memories are bound to the present; None if they stay as stored."""
         if self.follows is None:
-            return adapted if self.adviser.how.adapt else None
+            return adapted if self.adviser.enforcement.adapt else None
         key = (self, "following")
         if key not in experience.kept:
             experience.kept[key] = Following(
@@ -91,7 +91,7 @@ class Planning:
                 experience.retrieval.similarity,
                 experience.memory.entries,
                 self.syntax.active(""),
-                self.adviser.how.slack or inf,
+                self.adviser.enforcement.slack or inf,
             )
         found: Following = experience.kept[key]
         return found

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from rpms.logic.errors import InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Model
-from rpms.play.engines import HandsOut
 from rpms.play.plan import RunPlan
+from rpms.play.runners import HandsOut
 from rpms.play.seats import Finished, Seat
 from rpms.worlds.base import Task, World
 from rpms.worlds.registry import find_world, world_names
@@ -31,7 +31,7 @@ next."""
 
 @dataclass(frozen=True)
 class OnRay:
-    """Makes engines that play on a cluster: `run(plan, out, engine=OnRay())`."""
+    """Makes runners that play on a cluster: `run(plan, out, runner=OnRay())`."""
 
     address: str | None = None
     """Address of the cluster; by default the one that `RAY_ADDRESS` names or that runs here, or
@@ -40,11 +40,11 @@ class OnRay:
     """CPUs of a node that each episode takes. An episode that waits for a model's server needs a
     tenth of one or less."""
 
-    def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> RayEngine:
-        return RayEngine(plan, tasks, workers, self)
+    def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> RayRunner:
+        return RayRunner(plan, tasks, workers, self)
 
 
-class RayEngine(HandsOut):
+class RayRunner(HandsOut):
     """Plays tasks on a cluster, at most `workers` at once; as many as it has CPUs for if that
     is None.
     """
@@ -132,7 +132,7 @@ def _import_ray() -> Any:
         import ray  # noqa: PLC0415  an extra
         import ray.exceptions  # noqa: PLC0415
     except ImportError:
-        raise InputError("the engine 'ray' needs Ray: pip install 'rpms[ray]'") from None
+        raise InputError("the runner 'ray' needs Ray: pip install 'rpms[ray]'") from None
     return ray
 
 

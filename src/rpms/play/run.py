@@ -25,17 +25,17 @@ from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.logic.errors import FileError, InputError, ModelUnavailable
 from rpms.models.catalogue import NO_LLM, Backend, backend_of
 from rpms.paper.usage import Price, Usage
-from rpms.play.engines import InProcesses
 from rpms.play.meter import LimitReached, Meter, usages_of
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier
 from rpms.play.plan import NamedModel, RunPlan
+from rpms.play.runners import InProcesses
 from rpms.play.seats import Finished, Threads
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import EPOCHS, PROTOCOL, OpenRun, RunFolder, RunSummary, Timing, open_run
 from rpms.worlds.base import Task
 
 
-class Engine(Protocol):
+class Runner(Protocol):
     """Player of a plan's tasks."""
 
     def results(self) -> Iterator[Sequence[Finished]]:
@@ -50,9 +50,9 @@ class Engine(Protocol):
         """
 
 
-MakeEngine = Callable[[RunPlan, Sequence[Task], int | None], Engine]
-"""Makes an engine from a plan, its tasks that are left, and a number of workers; None for as many
-as suit the engine."""
+MakeRunner = Callable[[RunPlan, Sequence[Task], int | None], Runner]
+"""Makes a runner from a plan, its tasks that are left, and a number of workers; None for as many
+as suit the runner."""
 
 
 class Listener:
@@ -76,11 +76,11 @@ class Listener:
         """The run is over, done or not."""
 
 
-class How(TypedDict, total=False):
+class RunOptions(TypedDict, total=False):
     """Arguments that whatever plays several runs hands on to `run`."""
 
     retry_errors: bool
-    engine: MakeEngine
+    runner: MakeRunner
     price: Price | None
     meter: Meter | None
 
@@ -114,7 +114,7 @@ def run(
     listener: Listener | None = None,
     *,
     retry_errors: bool = False,
-    engine: MakeEngine = Threads,
+    runner: MakeRunner = Threads,
     price: Price | None = None,
     meter: Meter | None = None,
 ) -> RunSummary:
@@ -127,7 +127,7 @@ def run(
     """
     check_workers(workers)
     if meter is not None:
-        engine = _counting(engine, meter, price)
+        runner = _counting(runner, meter, price)
     listener = listener or Listener()
     with open_run(out, plan.protocol()) as folder:
         rows = _sound_rows(folder, plan, retry_errors=retry_errors)
@@ -148,7 +148,7 @@ def run(
             with _saying_how_to_go_on(plan, rows), ThreadPoolExecutor(_WRITERS) as disk:
                 if todo:
                     with collecting_between_episodes():
-                        _play(engine(plan, todo, workers), rows, keep)
+                        _play(runner(plan, todo, workers), rows, keep)
         finally:
             listener.end()
         return folder.run.summary()
@@ -164,9 +164,9 @@ def _tell_what_is_there(
     listener.begin(plan, before, usages_of(folder.run, before))
 
 
-def _counting(engine: MakeEngine, meter: Meter, price: Price | None) -> MakeEngine:
+def _counting(runner: MakeRunner, meter: Meter, price: Price | None) -> MakeRunner:
     """Threads of this process, whose answers a meter can count."""
-    if engine is not Threads and not isinstance(engine, InProcesses):
+    if runner is not Threads and not isinstance(runner, InProcesses):
         raise InputError(
             "limits are kept where the answers are counted, and a cluster's are not: play"
             " without Ray"
@@ -208,22 +208,22 @@ def check_workers(workers: int | None) -> None:
 
 
 def _play(
-    engine: Engine, rows: Mapping[str, EpisodeRow], keep: Callable[[Sequence[Finished]], None]
+    runner: Runner, rows: Mapping[str, EpisodeRow], keep: Callable[[Sequence[Finished]], None]
 ) -> None:
     """Keep episodes as they finish; of a run that is stopped, also those under way and those
     being written.
     """
     ended: Sequence[Finished] = ()
     try:
-        for ended in engine.results():
+        for ended in runner.results():
             keep(ended)
     except (ModelUnavailable, LimitReached, KeyboardInterrupt):
-        keep([late for late in (*ended, *engine.stop()) if late.row.task not in rows])
+        keep([late for late in (*ended, *runner.stop()) if late.row.task not in rows])
         raise
     except BaseException:
-        engine.stop()
+        runner.stop()
         raise
-    engine.stop()
+    runner.stop()
 
 
 @contextmanager
@@ -396,12 +396,12 @@ def control_plans(plan: RunPlan) -> Mapping[str, RunPlan]:
 
 
 def play_controls(
-    plan: RunPlan, folder: Path, workers: int | None = None, engine: MakeEngine = Threads
+    plan: RunPlan, folder: Path, workers: int | None = None, runner: MakeRunner = Threads
 ) -> Mapping[str, RunSummary]:
     """Play what is missing of a run's controls; none where there is nothing to control for."""
     summaries: dict[str, RunSummary] = {}
     for name, control in control_plans(plan).items():
-        summaries[name] = run(control, folder / FOLDER / name, workers, engine=engine)
+        summaries[name] = run(control, folder / FOLDER / name, workers, runner=runner)
     return summaries
 
 
@@ -431,7 +431,7 @@ def run_trials(
     out: Path,
     workers: int | None = None,
     listener: Callable[[int], Listener] = lambda _: Listener(),
-    **how: Unpack[How],
+    **run_options: Unpack[RunOptions],
 ) -> Trials:
     """Play what is missing of all trials of a plan's method: one, for most.
 
@@ -447,7 +447,7 @@ def run_trials(
         folder = RunFolder(_trial_folder(out, number))
         if number:
             _refuse_if_earlier_changed(folder, trial)
-        summaries.append(run(trial, folder.folder, workers, listener(number), **how))
+        summaries.append(run(trial, folder.folder, workers, listener(number), **run_options))
         runs.append(folder)
         folders.append(folder.folder)
     best_folder = out

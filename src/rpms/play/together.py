@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from rpms.logic.errors import ModelUnavailable
 from rpms.models.base import Answer, Model, Request, WrappedModel
-from rpms.play.engines import InProcesses, cores
 from rpms.play.plan import RunPlan, lend
 from rpms.play.run import Interrupted, Listener, run
+from rpms.play.runners import InProcesses, cores
 from rpms.store.runs import RunSummary
 
 
@@ -58,7 +58,7 @@ def run_together(
     def play(planned: PlannedRun) -> RunSummary:
         plan = replace(planned.plan, open_model=lend(shared))
         return run(
-            plan, planned.folder, len(plan.tasks), listener(planned.name), engine=InProcesses(each)
+            plan, planned.folder, len(plan.tasks), listener(planned.name), runner=InProcesses(each)
         )
 
     with ThreadPoolExecutor(len(runs)) as threads:

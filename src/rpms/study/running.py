@@ -31,9 +31,9 @@ from rpms.play.meter import Meter
 from rpms.play.methods import REACT
 from rpms.play.plan import OpenModel, RunPlan, overlapping
 from rpms.play.run import (
-    How,
     Listener,
-    MakeEngine,
+    MakeRunner,
+    RunOptions,
     Trials,
     check_workers,
     play_controls,
@@ -71,7 +71,7 @@ class Means:
     window: Callable[[str, Settings], int] = lambda _model, _settings: 0
     """Tokens of a model's context window; 0 for no limit."""
     workers: int | None = None
-    engine: MakeEngine = Threads
+    runner: MakeRunner = Threads
     listener: Callable[[str], Listener] = lambda _: Listener()
     """Makes a listener for a run, given what it is of."""
     prices: Mapping[str, Price | None] = field(default_factory=dict)
@@ -258,14 +258,16 @@ class _Running:
 
     def run(self, what: str, plan: RunPlan, folder: Path) -> Trials:
         means = self.means
-        how = How(engine=means.engine, price=means.prices.get(plan.model_name), meter=means.meter)
+        run_options = RunOptions(
+            runner=means.runner, price=means.prices.get(plan.model_name), meter=means.meter
+        )
 
         def listen(trial: int) -> Listener:
             return means.listener(f"{what} (trial {trial})" if trial else what)
 
-        trials = run_trials(plan, folder, means.workers, listen, **how)
+        trials = run_trials(plan, folder, means.workers, listen, **run_options)
         if plan.epoch == 1:
-            play_controls(plan, folder, means.workers, means.engine)
+            play_controls(plan, folder, means.workers, means.runner)
         return trials
 
     def _experience(self, plan: RunPlan, case: Case) -> Experience:

@@ -12,9 +12,9 @@ from rpms.logic.errors import InputError, nearest
 from rpms.models.catalogue import IN_PROCESS, backend_of
 from rpms.paper.condition import CONDITIONS
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.engines import InProcesses
 from rpms.play.plan import NamedModel, RunPlan, overlapping
 from rpms.play.run import Listener, run
+from rpms.play.runners import InProcesses
 from rpms.play.settings import ALLOW, Settings
 from rpms.play.together import PlannedRun, run_together
 from rpms.store.episodes import EpisodeRow
@@ -149,7 +149,7 @@ def teach_pairs(
     retold = f"pairs-{_digest(told.values())}"
     plan = replace(teacher, keep={retold: RetoldEpisodes(teacher, told)})
     folder = beside(out, f"{out.stem}.teacher") / _digest([teacher])
-    summary = run(plan, folder, workers, listener, engine=InProcesses(processes))
+    summary = run(plan, folder, workers, listener, runner=InProcesses(processes))
     found = _kept(RunFolder(folder), retold)
     lost = tuple(row for row in summary.rows if not row.won)
     return TaughtPairs({TEACHER: summary}, len(found), add_pairs(out, found), lost)
@@ -200,11 +200,11 @@ def _play(
             return run_together(runs, model, listener, processes)
         finally:
             model.close()
-    engine = InProcesses(processes)
+    runner = InProcesses(processes)
     played: list[RunSummary] = []
     for planned in runs:
         heard = listener(planned.name)
-        played.append(run(planned.plan, planned.folder, workers, heard, engine=engine))
+        played.append(run(planned.plan, planned.folder, workers, heard, runner=runner))
     return played
 
 

@@ -68,7 +68,7 @@ class Agenda:
     """
 
     ledger: Ledger
-    how: Exploring = field(default_factory=Exploring)
+    exploring: Exploring = field(default_factory=Exploring)
     learned: Learned | None = None
     _due: int = 10  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
@@ -129,7 +129,7 @@ class Agenda:
         if self.ledger.steps < self._due:
             return
         while self._due <= self.ledger.steps:
-            self._due = int(self._due * self.how.growth) + 1
+            self._due = int(self._due * self.exploring.growth) + 1
         self.adopt(conclude(self.ledger))
 
     def reconsider(self, command: str) -> None:

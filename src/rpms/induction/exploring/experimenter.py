@@ -241,7 +241,7 @@ class Experimenter:
             return ""
         self._begun.clear()
         self._way = []
-        self._patience = LIMITS.several if self._sees_all else 2 * self.agenda.how.pursued
+        self._patience = LIMITS.several if self._sees_all else 2 * self.agenda.exploring.pursued
         command = self._begin(aim) if self._sees_all else self.episode.begin(aim.wanted)
         if command:
             self.aim = aim

@@ -114,7 +114,7 @@ class Looking(Standing):
                 seeing.append(question)
         if not seeing:
             return ""
-        for _ in range(self.agenda.how.imagined):
+        for _ in range(self.agenda.exploring.imagined):
             command = self._look_by(self.dice.choice(seeing))
             if command:
                 return command

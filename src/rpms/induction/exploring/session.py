@@ -82,7 +82,7 @@ class Session(Looking):
         """Now and then, a command that finds out what is unknown, in worlds where nothing has to
         be walked to.
         """
-        if self.all_at_hand and self.dice.random() < self.agenda.how.looking:
+        if self.all_at_hand and self.dice.random() < self.agenda.exploring.looking:
             return self.find_out()
         return ""
 
@@ -126,7 +126,7 @@ class Session(Looking):
         """True if it is time to leave the plan for once, so that what no plan foresees can come
         about.
         """
-        return self.dice.random() < self.agenda.how.astray
+        return self.dice.random() < self.agenda.exploring.astray
 
     def _novelty(self) -> str:
         """A command that the game lists of an action that has hardly ever been seen: in a new
@@ -150,7 +150,7 @@ class Session(Looking):
         agenda = self.agenda
         if agenda.ledger.contexts.just_entered and self.diary.learns:
             return True
-        often = agenda.how.listing
+        often = agenda.exploring.listing
         if agenda.ledger.hardly_won:  # it may list thousands: ask less where nothing new is found
             often *= (agenda.novelties + 1) / (agenda.listings + 1)
         return self.dice.random() < often
@@ -241,7 +241,7 @@ class Session(Looking):
         questions, interests = self.agenda.by_interest
         if not interests or not interests[-1]:
             return []
-        return self.dice.choices(questions, cum_weights=interests, k=self.agenda.how.imagined)
+        return self.dice.choices(questions, cum_weights=interests, k=self.agenda.exploring.imagined)
 
     def _imagine(self, question: Question) -> tuple[str, ...] | None:
         """Names for an action: any, or with a kind that has worked in one slot, or with such
@@ -274,7 +274,7 @@ class Session(Looking):
         for _ in range(3):
             if self.target is None or self.patience <= 0:
                 self.target = self._new_target()
-                self.patience = self.agenda.how.pursued
+                self.patience = self.agenda.exploring.pursued
                 self.ahead = []
             if self.target is None:
                 break
@@ -417,7 +417,7 @@ class Session(Looking):
             self.told_done.add(command)
             return command
         self.prepared[command] += 1
-        if self.prepared[command] > self.agenda.how.pursued:
+        if self.prepared[command] > self.agenda.exploring.pursued:
             return ""
         return self.begin(instance.preconditions)
 
@@ -432,7 +432,7 @@ class Session(Looking):
         tasks score on the way and are hardly ever won; nothing where no way is known.
         """
         wandering = self.wandering
-        if not self.agenda.ledger.hardly_won or wandering.tries > self.agenda.how.pursued:
+        if not self.agenda.ledger.hardly_won or wandering.tries > self.agenda.exploring.pursued:
             return ""
         command = self.go_on() if wandering.heading else ""
         if command:
@@ -511,7 +511,7 @@ class Session(Looking):
     def _take_up(self, guess: State | None) -> None:
         """Pursue a guess at what the goal wants from now on."""
         self.wanted = guess
-        self.patience = 2 * self.agenda.how.pursued
+        self.patience = 2 * self.agenda.exploring.pursued
         self.ahead = []
         self.begun.clear()
 
@@ -547,7 +547,7 @@ class Session(Looking):
         if ventures.pursued is not None:
             return self._pursue(ventures.pursued)
         for prospect in ventures.prospects(self.situation):
-            self.patience = 2 * self.agenda.how.pursued
+            self.patience = 2 * self.agenda.exploring.pursued
             self.ahead = []
             ventures.pursued = prospect
             command = self._pursue(prospect)
@@ -639,7 +639,7 @@ class Explorer:
     setting: Setting
     tasks: Sequence[Task]
     ledger: Ledger
-    how: Exploring = field(default_factory=Exploring)
+    exploring: Exploring = field(default_factory=Exploring)
     aside: list[Trace] = field(default_factory=list)  # Episodes that nothing was learned from
     episodes: int = 0
     steps: int = 0
@@ -652,12 +652,12 @@ class Explorer:
     _seen: dict[str, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.agenda = Agenda(self.ledger, self.how)
+        self.agenda = Agenda(self.ledger, self.exploring)
 
     @property
     def until(self) -> int:
         """The number of steps after which the manual is tried in play."""
-        return self.how.steps - int(self.how.steps * self.how.played)
+        return self.exploring.steps - int(self.exploring.steps * self.exploring.played)
 
     def read(self, known: Sequence[Trace]) -> Sequence[Trace]:
         """Take over episodes that were explored before; those after the exploration's end are
@@ -678,7 +678,7 @@ class Explorer:
 
     def _kept_aside(self, number: int) -> bool:
         """True if nothing is learned from an episode, so that it can verify the rest."""
-        return self.how.aside > 0 and number % self.how.aside == 0
+        return self.exploring.aside > 0 and number % self.exploring.aside == 0
 
     def explore(self) -> Iterator[Trace]:
         """Play until there were so many steps.
@@ -762,7 +762,7 @@ class Explorer:
 
     def shuffled(self) -> list[Task]:
         """Tasks in a random order."""
-        return Random(self.how.seed).sample(self.tasks, len(self.tasks))  # noqa: S311  dice, not secrets
+        return Random(self.exploring.seed).sample(self.tasks, len(self.tasks))  # noqa: S311  dice, not secrets
 
     def _count_failure(self, number: int, error: Exception) -> None:
         """Raise InputError where the world has failed in every episode so far, and in several."""
@@ -786,11 +786,11 @@ class Explorer:
                 self._count_failure(number, error)
                 return Trace(name, task.id, task.type, "")  # teaches nothing
             diary = Diary(self._ledger_for(apart=aside or mending), name, opening)
-            dice = Random(f"{self.how.seed}:{number}")  # noqa: S311
+            dice = Random(f"{self.exploring.seed}:{number}")  # noqa: S311
             self.agenda.imagine(dice)
             session = Session(self.agenda, diary, game, dice, about_goal=mending)
-            until = self.how.steps if mending else self.until
-            left = min(self.how.per_episode or self.world.step_budget, until - self.steps)
+            until = self.exploring.steps if mending else self.until
+            left = min(self.exploring.per_episode or self.world.step_budget, until - self.steps)
             try:
                 self._play(session, left, learns=not aside and not mending)
             except WorldError as error:

@@ -75,7 +75,7 @@ class Standing:
         self._before = self.diary.belief
         self._heard = len(self.diary.past)
         if not self.about_goal and not agenda.settled(goal.type):
-            self.about_goal = self.dice.random() < agenda.how.goals
+            self.about_goal = self.dice.random() < agenda.exploring.goals
         learned = agenda.learned
         self.scoring = self.about_goal and learned is not None and goal.type in learned.scoring
 

@@ -57,7 +57,7 @@ def cores() -> int:
 
 @dataclass(frozen=True)
 class InProcesses:
-    """Makes engines that play in processes: `run(plan, out, engine=InProcesses())`."""
+    """Makes runners that play in processes: `run(plan, out, runner=InProcesses())`."""
 
     count: int | None = None
     """Processes at most; by default one for each core."""
