@@ -156,6 +156,9 @@ class Thresholds:
     # Steps before the end from which on what a goal's sentence says is done, even if it may end the
     # task: enough to walk there
     late: int = 24
+    # Where places are unlisted: steps, on average, before an episode tries what may end it
+    careful: float = 12.0
+    about_hardly_won: float = 0.9  # Share of such episodes that are about the goal
     last_steps: int = 8  # Steps at the end of an episode in which such actions are tried
     # Episodes of a type that say as much of its goal as one win, for the choice of the next task
     episodes_for_a_win: int = 8

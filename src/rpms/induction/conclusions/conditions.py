@@ -19,6 +19,7 @@ from rpms.induction.evidence.literals import (
     Row,
     bits,
     has_names,
+    is_topic,
     kind_in,
     mask_of,
     signed,
@@ -234,6 +235,8 @@ def _feature_of_fact(literal: Literal, words: set[str], *, names_things: bool) -
     own = bool(slots) == names_things and len(slots) == len(args)
     has_own_word = bool(slots) and not words.isdisjoint(args)
     weight = LIMITS.own_word if has_own_word else _weight_by_things(slots, args, own=own)
+    if is_topic(literal.atom):
+        return _Feature(literal, 1.0, LIMITS.fewest_good, "", positive=not literal.negated)
     enough = LIMITS.fewest_good if slots or own else LIMITS.good_by_name
     only_slot = slots[0] if len(slots) == 1 else ""
     return _Feature(literal, weight, enough, only_slot, positive=not literal.negated)

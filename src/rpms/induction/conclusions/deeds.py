@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from rpms.induction.conclusions.action_model import ActionModel
 from rpms.induction.conclusions.conditions import Circumstance, conditions, view
-from rpms.induction.conclusions.scores import NO_NAME, Deed, Ties, by_kinds
+from rpms.induction.conclusions.scores import NO_NAME, Deed, Ties, by_kind_of_thing, by_kinds
 from rpms.induction.conclusions.unnamed_effects import Process, process_of
 from rpms.induction.evidence.attempts import Attempt, Book
 from rpms.induction.evidence.columns import all_of
-from rpms.induction.evidence.literals import common_bits, signed
+from rpms.induction.evidence.literals import GOAL_OBJECT, common_bits, signed, topic_fact
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.evidence.templates import SLOT, Names
 from rpms.induction.evidence.witnesses import distinct, done_again, independent
@@ -31,23 +31,25 @@ def deeds_of(
     books: list[Book], goal: str, names: Names, ties: Ties, effects: Effects
 ) -> list[Deed]:
     """All that scored with goals of a type; nothing where only wins do."""
-    rises = sum(_count_rises(book, goal) for book in books)
+    pursuing = {book.template: _with_goals(book, goal, names) for book in books}
+    rises = sum(map(_count_rises, pursuing.values()))
     if rises < LIMITS.score_rises:
         return []
-    tried = {book.template: _with_changes(book, goal, effects) for book in books}
+    tried = {}
+    for book in books:
+        tried[book.template] = _with_changes(book, pursuing[book.template], effects)
     found = _deeds_of_all(books, goal, tried, names, ties, blind=True)
     if not any(deed.blind for deed in found):  # deeds that facts explain may well be wanted again
         found = _deeds_of_all(books, goal, tried, names, ties, blind=False)
     return _without_lone_words(found)
 
 
-def _count_rises(book: Book, goal: str) -> int:
-    """Independent witnesses of an action's scores before the end, with goals of a type."""
-    own = _with_goals(book, goal)
-    return independent(attempt for attempt in own if attempt.scored and not attempt.won)
+def _count_rises(attempts: Iterable[Attempt]) -> int:
+    """Independent witnesses of scores before the end."""
+    return independent(attempt for attempt in attempts if attempt.scored and not attempt.won)
 
 
-def _with_goals(book: Book, goal: str) -> list[Attempt]:
+def _with_goals(book: Book, goal: str, names: Names) -> list[Attempt]:
     """Attempts with goals of a type, without those whose score may be owed to the beginning: the
     first step shows what the opening was worth, whatever is done.
     """
@@ -55,8 +57,13 @@ def _with_goals(book: Book, goal: str) -> list[Attempt]:
     for attempt in book.attempts:
         owed_to_beginning = attempt.scored and not attempt.won and attempt.witness.step <= 1
         if attempt.goal == goal and not owed_to_beginning:
-            found.append(attempt)
+            found.append(_with_topic(attempt, names))
     return found
+
+
+def _with_topic(attempt: Attempt, names: Names) -> Attempt:
+    """An attempt without a topic that has turned out to be what things are called."""
+    return attempt._replace(topic="") if attempt.topic in names.kinds else attempt
 
 
 class _Tried(NamedTuple):
@@ -66,13 +73,12 @@ class _Tried(NamedTuple):
     changes: tuple[Literal, ...]
 
 
-def _with_changes(book: Book, goal: str, effects: Effects) -> _Tried:
-    """Attempts with goals of a type that may have changed what the action changes.
+def _with_changes(book: Book, tried: Sequence[Attempt], effects: Effects) -> _Tried:
+    """Those of some attempts that may have changed what the action changes.
 
     What scores is a change: who opens an open door tells nothing of opening doors. Not so where
     an action often scored though all of its effects held already.
     """
-    tried = _with_goals(book, goal)
     changes = effects.get(book.template, ())
     if not changes or any(change.atom not in book.facts for change in changes):
         return _Tried(tried, ())
@@ -121,12 +127,15 @@ def winning_deeds(books: Iterable[Book], goal: str, names: Names) -> Iterator[De
     """
     for book in books:
         if book.called(names) is not None:
-            yield from _winning_uses(book, goal)
+            yield from _winning_uses(book, goal, names)
 
 
-def _winning_uses(book: Book, goal: str) -> Iterator[Deed]:
+def _winning_uses(book: Book, goal: str, names: Names) -> Iterator[Deed]:
     """Uses of an action that won, with the facts that nearly all of these wins share."""
-    done = [each for each in book.attempts if each.goal == goal and not each.refused]
+    done = []
+    for attempt in book.attempts:
+        if attempt.goal == goal and not attempt.refused:
+            done.append(_with_topic(attempt, names))
     tried = _once_an_episode(done)
     if not any(each.won for each in tried):
         return
@@ -187,6 +196,42 @@ def _deeds_of_all(
 
 
 def _deeds(deed: Deed, done: list[Attempt], names: Names, ties: Ties) -> list[Deed]:
+    """Circumstances in which an action scores; of one with one thing, for each topic by itself."""
+    if len(deed.book.slots) != 1 or len(_topics_of(done)) < 2:
+        return _deeds_of_any_topic(deed, done, names, ties)
+    topics = dict.fromkeys(attempt.topic for attempt in done if attempt.scored)
+    found: list[Deed] = []
+    for topic in topics:
+        own = [attempt for attempt in done if attempt.topic == topic]
+        for told in _deeds_of_topic(deed, own, topic, names):
+            asked = Literal(topic_fact(topic))
+            literals = dict.fromkeys((asked, *told.when.literals))
+            found.append(replace(told, when=replace(told.when, literals=tuple(literals))))
+    return found
+
+
+def _topics_of(attempts: Iterable[Attempt]) -> list[str]:
+    """The topics of goals, where there are several; one alone divides nothing."""
+    topics = sorted({attempt.topic for attempt in attempts} - {""})
+    return topics if len(topics) > 1 else []
+
+
+def _deeds_of_topic(deed: Deed, done: list[Attempt], topic: str, names: Names) -> list[Deed]:
+    """Circumstances in which an action with one thing scores, where goals have one topic: facts,
+    kinds that scored, or else whatever gains more than it loses.
+    """
+    told = _told_by_facts(deed, done)
+    explained = [each.when for each in told]
+    parameters = deed.book.called(names)
+    if parameters is None or not _are_few(explained, done, LIMITS.mostly):
+        return told
+    tables = list(by_kind_of_thing(deed, parameters[0], topic, done))
+    if _are_few(explained, done):
+        told = _with_chances(told, deed, done)
+    return [*tables, *told]
+
+
+def _deeds_of_any_topic(deed: Deed, done: list[Attempt], names: Names, ties: Ties) -> list[Deed]:
     """Circumstances in which an action scores: facts, or where those tell little, kinds of
     things, or else whatever gains more than it loses.
     """
@@ -266,10 +311,12 @@ def _first_times(attempts: Iterable[Attempt]) -> list[Attempt]:
     return first
 
 
-def _are_few(told: Iterable[Circumstance], done: Iterable[Attempt]) -> bool:
+def _are_few(
+    told: Iterable[Circumstance], done: Iterable[Attempt], least: float = LIMITS.score_told
+) -> bool:
     """True if facts explain too few of the scores."""
     scored = _count_scored(done)
-    return sum(when.confirmed for when in told) < LIMITS.score_told * scored
+    return sum(when.confirmed for when in told) < least * scored
 
 
 def _does_no_harm(done: Sequence[Attempt]) -> bool:
@@ -328,23 +375,29 @@ def _with_goal(
     *,
     said: bool = False,
 ) -> Book:
-    """A book of some attempts, in which those count that came out well, with facts about what the
-    goal names: its fields, and if `said`, its text.
+    """A book of some attempts, in which those count that came out well, with facts about the goal:
+    what its fields name, its topic, and if `said`, what its text names.
     """
     slots = len(book.slots)
-    predicates = ["goal_object", "goal_destination"]
+    predicates = [GOAL_OBJECT, "goal_destination"]
     if said:
         predicates.append("goal_names")
     added = []
     for predicate in predicates:
         for slot in range(slots):
             added.append(Atom(predicate, (str(slot),)))
+    before_topics = len(added)
+    attempts = list(attempts)
+    topics = _topics_of(attempts)
+    added += [topic_fact(topic) for topic in topics]
     size = len(book.facts)
     rows = []
     for attempt in attempts:
         hold = attempt.goal_objects | attempt.goal_destinations << slots
         if said:
             hold |= attempt.said << 2 * slots
+        if attempt.topic in topics:
+            hold |= 1 << before_topics + topics.index(attempt.topic)
         fail = all_of(len(added)) & ~hold
         true = attempt.true | hold << size
         false = attempt.false | fail << size

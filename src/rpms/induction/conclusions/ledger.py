@@ -2,19 +2,20 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import NamedTuple
 
 from rpms.induction.conclusions.looks_around import brings_into_sight
 from rpms.induction.conclusions.place_maps import PlaceMap, unlisted_role
 from rpms.induction.conclusions.scores import Tie
-from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.attempts import Attempt, Book, without_facts
 from rpms.induction.evidence.contexts import Contexts
 from rpms.induction.evidence.linked_attempts import Linked
 from rpms.induction.evidence.literals import bits, bits_of
 from rpms.induction.evidence.revelations import SeenStep, slots_of
-from rpms.induction.evidence.templates import SLOT, Names, ReadCommand, verb_of
+from rpms.induction.evidence.templates import SLOT, Names, ReadCommand, pattern_of, verb_of
 from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.evidence.wants import NOT, GoalBook, Story
 from rpms.induction.thresholds import LIMITS
@@ -115,8 +116,14 @@ class Ledger:
     """By the first word of a command, how often it worked."""
     showing: Counter[str] = field(default_factory=Counter)
     """By command that names nothing, how often it brought new things of a place into sight."""
+    endings: dict[str, set[str]] = field(default_factory=dict)
+    """By the beginning of a command in which no name is known, the last words that worked."""
+    tried_to_look: Counter[str] = field(default_factory=Counter)
+    """By such a command, how often it was given to see what it shows at a place just reached."""
     moving: Counter[str] = field(default_factory=Counter)
     """By the first word of a command, how often it took the agent somewhere else."""
+    opening: Counter[str] = field(default_factory=Counter)
+    """By the first word of a command, how often a move followed it that has a word in common."""
     maps: dict[str, PlaceMap] = field(default_factory=dict)
     """By role, the places that the belief does not list among its names."""
     unlisted: bool = False  # True if there are such places: what scores may be out of sight
@@ -143,15 +150,69 @@ class Ledger:
         wins = sum(len(book.wins) for book in self.goals.values())
         if self.unlisted and not self.scores:
             return not wins
-        if not self.scores or self.episodes < LIMITS.episodes_for_a_win:
+        few = self.episodes < LIMITS.episodes_for_a_win and not self.unlisted
+        if not self.scores or few:
             return False
         return wins * LIMITS.episodes_for_a_win <= self.episodes
+
+    def topic_of(self, goal: Goal) -> str:
+        """A goal's object that nothing was ever called: it divides a type of goals, and names no
+        thing; nothing where it names one.
+        """
+        return "" if goal.object in self.names.kinds else goal.object
+
+    def add_form(self, template: str) -> None:
+        """Read commands about nothing known as a template says, also those of earlier attempts: of
+        these, nothing is known but how they ended.
+        """
+        if not self.names.add_form(template):
+            return
+        form = pattern_of(template)
+        for each in [*self.books]:
+            match = form.fullmatch(each)
+            if match is None or SLOT in each:
+                continue
+            book = self.books.setdefault(template, Book(template, self.vocabulary))
+            book.widen(match.groups(), self.names)
+            kinds = tuple(map(kind_of, match.groups()))
+            for attempt in self.books.pop(each).attempts:
+                earlier = without_facts(attempt)
+                book.add(earlier._replace(names=match.groups(), kinds=kinds), self.names)
+            self.linked.pop(each, None)
 
     def read(self, trace: Trace) -> None:
         """Take over a whole episode."""
         diary = Diary(self, trace.episode, trace.opening)
         for step in trace.steps:
             diary.add(step)
+
+
+def _is_about_same(before: str, move: str) -> bool:
+    """True if a command says all that a move says after its first word, and little else."""
+    said = _long_words(before)
+    wanted = _long_words(move)
+    return bool(wanted) and wanted <= said and len(said) <= len(wanted) + 1
+
+
+def _long_words(command: str) -> set[str]:
+    """The words after the first, without form words."""
+    return {word for word in command.split()[1:] if len(word) >= LIMITS.stem}
+
+
+class Mention(NamedTuple):
+    """The slots of an action whose things a goal speaks of, as bits."""
+
+    objects: int  # Those whose kind the goal's object is
+    destinations: int
+    said: int  # Those whose kind the goal's text names
+
+
+def mention_of(goal: Goal, kinds: Sequence[str]) -> Mention:
+    """The slots with things of some kinds that a goal speaks of."""
+    objects = [kind == goal.object for kind in kinds]
+    destinations = [kind == goal.destination for kind in kinds]
+    named = [is_named(kind, goal.text) for kind in kinds]
+    return Mention(bits_of(objects), bits_of(destinations), bits_of(named))
 
 
 class Diary:
@@ -167,6 +228,7 @@ class Diary:
         self.steps: list[Spoken] = []
         self._score = self._best = 0.0
         self.past: tuple[Done, ...] = ()
+        self._done_here: list[str] = []  # Commands that worked since the agent came to its place
         self._counted: set[str] = set()
         digest = hashlib.sha256(episode.encode("utf-8", "surrogatepass")).digest()
         self._dice = Random(int.from_bytes(digest[:8]))  # noqa: S311  no secret
@@ -304,12 +366,28 @@ class Diary:
         linked.add(attempt, step, ledger.names, self._dice)
         if step.refused:
             return
+        self._note_form(said.command, reading)
         holding = step.before.holding
         in_hand = ledger.in_hand.add(template, reading.names, holding, self.episode)
         ledger.names.in_hand |= dict.fromkeys(in_hand)
         self._note_changes(book, step.witness)
         self._note_changes(linked.near, step.witness)
         self._sight(book, attempt, step.after)
+
+    def _note_form(self, command: str, reading: ReadCommand) -> None:
+        """Note how a command about one thing is written, where a belief does not list all things:
+        one that names a known thing at its end, or two that differ in nothing but their last word.
+        """
+        ledger = self._ledger
+        if not ledger.unlisted:
+            return
+        if len(reading.names) == 1 and reading.template.endswith(SLOT):
+            ledger.add_form(reading.template)
+        beginning, _, last = command.rpartition(" ")
+        if not reading.names and " " in beginning:
+            ledger.endings.setdefault(beginning, set()).add(last)
+            if len(ledger.endings[beginning]) >= LIMITS.fewest_successes:
+                ledger.add_form(f"{beginning} {SLOT}")
 
     def _count_by_verb(self, command: str, step: SeenStep) -> None:
         """Count a command that worked by its first word, whatever names it has."""
@@ -319,8 +397,12 @@ class Diary:
         here = step.before.location
         there = step.after.location
         if here == there:
+            self._done_here.append(command)
             return
         ledger.moving[verb] += 1
+        opening = {verb_of(each) for each in self._done_here if _is_about_same(each, command)}
+        ledger.opening.update(opening)
+        self._done_here.clear()
         role = unlisted_role(ledger.vocabulary, step.after)
         if role is not None and here and there:
             ledger.maps.setdefault(role, PlaceMap(role)).add(here, there, step.witness)
@@ -340,20 +422,21 @@ class Diary:
     ) -> Attempt:
         goal = self.goal
         attempt = book.record(step, names, self._ledger.names, self._dice)
-        objects = [kind == goal.object for kind in attempt.kinds]
-        destinations = [kind == goal.destination for kind in attempt.kinds]
-        named = [is_named(kind, goal.text) for kind in attempt.kinds]
+        if any(name not in self._ledger.names.roles for name in names) and not book.declared:
+            attempt = without_facts(attempt)  # a belief knows nothing of what it does not list
+        mention = mention_of(goal, attempt.kinds)
         scored = said.score > self._score
         further = said.score > self._best
         return attempt._replace(
             lost=said.lost,
             won=said.won,
             goal=goal.type,
+            topic=self._ledger.topic_of(goal),
             scored=scored,
             further=further,
-            goal_objects=bits_of(objects),
-            goal_destinations=bits_of(destinations),
-            said=bits_of(named),
+            goal_objects=mention.objects,
+            goal_destinations=mention.destinations,
+            said=mention.said,
             gain=max(0.0, said.score) - max(0.0, self._score),
         )
 

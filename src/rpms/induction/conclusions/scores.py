@@ -31,6 +31,7 @@ class Tie(NamedTuple):
 
 NO_NAME = re.compile("[^a-z_]+")
 """Signs that stand in no name of a manual."""
+_NO_SIGN = re.compile("[^a-z0-9_]+")
 Ties = Mapping[str, Collection[Tie]]  # By name, or the kind of a name with a number
 
 
@@ -203,6 +204,34 @@ def _mean_share(rows: _Tallies, usual: float) -> float:
         for tally in row.values():
             shares.append(tally.share(usual))
     return sum(shares) / len(shares)
+
+
+def by_kind_of_thing(
+    deed: Deed, parameter: str, topic: str, attempts: Sequence[Attempt]
+) -> Iterator[Deed]:
+    """Conditions over tables of the kinds with which an action with one thing scored, where goals
+    have one topic: one for each range of how often.
+    """
+    tallies: dict[str, _Tally] = {}
+    for attempt in attempts:
+        tally = tallies.setdefault(attempt.kinds[0], _Tally())
+        tally.tried.add(attempt.witness.episode)
+        if attempt.scored:
+            tally.good.setdefault(attempt.witness.episode, attempt.witness)
+    usual = sum(attempt.scored for attempt in attempts) / max(1, len(attempts))
+    below = 2.0
+    for title, least in LIMITS.score_shares:
+        row = {}
+        for kind, tally in tallies.items():
+            if tally.good and least <= tally.share(usual) < below:
+                row[kind] = tally
+        below = least
+        rows = {topic: row}
+        if sum(len(tally.good) for tally in row.values()) >= LIMITS.fewest_good:
+            name = _NO_SIGN.sub("_", f"{_table_name(deed)} {topic} {title}".lower())
+            asked = Literal(Atom(name, (topic, "0")))
+            told = replace(deed, share=_mean_share(rows, usual))
+            yield _asking(told, (asked,), ("goal", parameter), rows)
 
 
 def _asking(

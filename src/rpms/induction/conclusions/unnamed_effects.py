@@ -174,7 +174,7 @@ def _changing_things(
 
 def _shared_role(things: Iterable[str], action: ActionModel, names: Names) -> str:
     """The narrowest role that some things share and that no parameter has; empty if none is."""
-    shared = set.intersection(*(names.roles[thing] for thing in things))
+    shared = set.intersection(*(names.roles_of(thing) for thing in things))
     free = shared - set(action.parameters)
     return min(free, key=names.order.__getitem__, default="")
 
@@ -336,7 +336,7 @@ def _shown_of_role(
 
 def _done_with(book: Book, slot: int, role: str, names: Names) -> list[Attempt]:
     """Successes with a name in a role in a slot."""
-    return [row for row in book.successes if role in names.roles[row.names[slot]]]
+    return [row for row in book.successes if role in names.roles_of(row.names[slot])]
 
 
 def _roles_of_some(book: Book, slot: int, action: ActionModel, names: Names) -> list[str]:
@@ -345,7 +345,7 @@ def _roles_of_some(book: Book, slot: int, action: ActionModel, names: Names) -> 
     Those that a parameter is called by, and those that cannot be written as one, are left out.
     """
     filled = {attempt.names[slot] for attempt in book.successes}
-    every = [names.roles[name] for name in filled]
+    every = [names.roles_of(name) for name in filled]
     some = every[0].union(*every) - every[0].intersection(*every)
     writable = []
     for role in some - set(action.parameters):

@@ -59,6 +59,7 @@ class Attempt(NamedTuple):
     lost: bool = False  # True if the task was lost after it
     won: bool = False
     goal: str = ""  # The type of the goal that was pursued
+    topic: str = ""  # The goal's object, where nothing was ever called so: `find-animal`
     scored: bool = False  # True if the score rose
     further: bool = False  # True if the score was higher after it than ever before in the episode
     goal_objects: int = 0  # For each slot one bit: whether the goal's object is called so
@@ -74,6 +75,13 @@ class Attempt(NamedTuple):
     def names_twice(self) -> bool:
         """True if one thing stands in two slots: what is made of one may be undone of the other."""
         return len(set(self.names)) < len(self.names)
+
+
+def without_facts(attempt: Attempt) -> Attempt:
+    """An attempt of which nothing is known but its outcome."""
+    return attempt._replace(
+        true=0, false=0, true_after=0, false_after=0, revealed=0, revealed_after=0
+    )
 
 
 @dataclass
@@ -174,7 +182,8 @@ class Book:
         self.succeeded += 1
         self.worked[attempt.kinds] += 1
         for place, name in enumerate(attempt.names):
-            self._share_roles(place, names.roles.get(name, set()))
+            if name in names.roles:
+                self._share_roles(place, names.roles[name])
 
     def _share_roles(self, place: int, roles: set[str]) -> None:
         """Take over the roles of a name with which it succeeded."""

@@ -126,3 +126,17 @@ def has_names(atom: Atom) -> bool:
 def kind_in(slot: int, kind: str) -> Literal:
     """The literal that the thing in a slot is of a kind."""
     return Literal(Atom("kind", (str(slot), kind)))
+
+
+GOAL_OBJECT = "goal_object"
+"""The predicate of what goals are about."""
+
+
+def topic_fact(topic: str) -> Atom:
+    """The fact that a goal's object is a word which names no thing: `find-animal`."""
+    return Atom(GOAL_OBJECT, (topic,))
+
+
+def is_topic(atom: Atom) -> bool:
+    """True for a fact about a goal's topic, and about nothing in a slot."""
+    return atom.predicate == GOAL_OBJECT and has_names(atom)

@@ -33,8 +33,8 @@ def verb_of(command: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def pattern_of(template: str) -> re.Pattern[str]:
-    """Commands of a template with any names in its slots, known ones or not."""
-    return re.compile(".+".join(map(re.escape, template.split(SLOT))))
+    """Commands of a template with any names in its slots, known ones or not; a group each."""
+    return re.compile("(.+)".join(map(re.escape, template.split(SLOT))))
 
 
 class ReadCommand(NamedTuple):
@@ -77,6 +77,8 @@ class Names:
         self._few: dict[str, tuple[str, ...]] = {}  # The names of roles that have only few in all
         self._known: dict[str, set[str]] = {}  # By role, the names that were known to have it
         self._readings: dict[str, ReadCommand] = {}  # Of commands, until a new name comes
+        self._forms: dict[str, re.Pattern[str]] = {}
+        """Templates by which commands about nothing known are read, with their patterns."""
 
     def declare(self, syntaxes: Sequence[str]) -> None:
         """Read commands as the world says that they are written."""
@@ -153,11 +155,39 @@ class Names:
         """True if there are too many names without a number for all to be fixed ones."""
         return len(self._unnumbered) > LIMITS.fixed_names
 
+    def add_form(self, template: str) -> bool:
+        """Read commands about nothing known as a template says from now on: where `focus on <>`
+        is known, `focus on attic` is about something called attic. True if that is new.
+        """
+        if template in self._forms:
+            return False
+        self._forms[template] = pattern_of(template)
+        self._readings.clear()
+        return True
+
+    @property
+    def known(self) -> Mapping[str, Collection[str]]:
+        """By role, all names that were ever known to have it."""
+        return self._known
+
+    def roles_of(self, name: str) -> set[str]:
+        """The roles that a name was known to have; none where it is only known from commands."""
+        return self.roles.get(name, set())
+
     def read(self, command: str) -> ReadCommand:
         """Take the names out of a command: as the world declares it, or all that are known."""
         if command not in self._readings:
-            self._readings[command] = self._declared(command) or self._taken_apart(command)
+            reading = self._declared(command) or self._taken_apart(command)
+            self._readings[command] = reading if reading.names else self._by_form(command, reading)
         return self._readings[command]
+
+    def _by_form(self, command: str, reading: ReadCommand) -> ReadCommand:
+        """A command without known names, read by a form that fits."""
+        for template, pattern in self._forms.items():
+            match = pattern.fullmatch(command)
+            if match is not None and template != command:
+                return ReadCommand(template, match.groups())
+        return reading
 
     def _declared(self, command: str) -> ReadCommand | None:
         for signature in self.signatures:

@@ -1,7 +1,7 @@
 """The agenda of an exploration: open questions about actions, and guesses at goals."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, combinations, permutations, starmap
 from random import Random
@@ -256,6 +256,21 @@ class Agenda:
         book = self.ledger.books.get(template)
         is_known = book is not None and book.succeeded >= LIMITS.deadly_often
         return not is_known and template.split(" ", maxsplit=1)[0] in self._deadly_verbs
+
+    def chance_of_scoring(self, book: Book, type_: str, topic: str, names: Sequence[str]) -> float:
+        """How likely an action scores with things of some kinds where goals have a topic: before
+        it was tried there, about as often as with such things elsewhere.
+        """
+        kinds = tuple(map(kind_of, names))
+        here: list[bool] = []
+        elsewhere: list[bool] = []
+        for attempt in book.attempts:
+            if attempt.kinds == kinds and not attempt.refused:
+                own = (attempt.goal, attempt.topic) == (type_, topic)
+                (here if own else elsewhere).append(attempt.scored)
+        prior = LIMITS.telling
+        usual = (sum(elsewhere) + prior * LIMITS.new_fact) / (len(elsewhere) + prior)
+        return (sum(here) + usual) / (len(here) + 1)
 
     @property
     def schemas(self) -> tuple[ActionSchema, ...]:

@@ -5,36 +5,70 @@ focus on the thermometer`, `focus on thermometer` has all. What comes of it is l
 else.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from rpms.induction.evidence.templates import fill
 from rpms.induction.exploring.questions import Question
 from rpms.logic.actions import Instance
-from rpms.logic.belief import Belief
 from rpms.logic.facts import kind_of
 from rpms.logic.goal import Goal, is_named
 
+IT = "it"
+"""The word by which a sentence speaks of what it has just spoken of."""
+
 
 def as_told(
-    questions: Iterable[Question], goal: Goal, belief: Belief, done: Collection[str]
-) -> Iterator[tuple[str, Instance]]:
-    """Commands that were not done yet, of which the goal's text has nearly all words."""
+    questions: Iterable[Question],
+    goal: Goal,
+    known: Mapping[str, Collection[str]],
+    done: Collection[str],
+    it: str = "",
+) -> list[tuple[str, Instance]]:
+    """Commands that were not done yet, of which the goal's text has nearly all words: in the order
+    of its sentences, last those that no single sentence says.
+
+    `known`: by role, names that were ever seen: what is not here may be elsewhere. `it`: what the
+    text may mean by that word: `Then, move it to the red box`.
+    """
+    sentences = goal.text.split(". ")
+    found: list[_Told] = []
+    named = {role: _named(names, goal, it) for role, names in known.items()}
     for question in questions:
         roles = question.schema.variables
-        slots = [_named(belief.names.get(role, ()), goal) for role in roles]
+        slots = [named.get(role, []) for role in roles]
         if not roles or not all(slots):
             continue
         for names in product(*slots):
             command = fill(question.book.template, names)
-            if command not in done and is_named(command, goal.text):
-                yield command, Instance(question.schema, dict(zip(roles, names, strict=True)))
+            said = fill(question.book.template, [IT if name == it else name for name in names])
+            if command not in done and is_named(said, goal.text):
+                instance = Instance(question.schema, dict(zip(roles, names, strict=True)))
+                found.append(_Told(_place_of(said, sentences), command, instance))
+    found.sort(key=lambda told: told.place)
+    return [(told.command, told.instance) for told in found]
 
 
-def _named(names: Iterable[str], goal: Goal) -> list[str]:
-    """The names that the goal's text has."""
+class _Told(NamedTuple):
+    """A command, by the place of the first sentence that says it."""
+
+    place: int
+    command: str
+    instance: Instance
+
+
+def _place_of(command: str, sentences: Sequence[str]) -> int:
+    for place, sentence in enumerate(sentences):
+        if is_named(command, sentence):
+            return place
+    return len(sentences)
+
+
+def _named(names: Iterable[str], goal: Goal, it: str) -> list[str]:
+    """The names that the goal's text has, and of what it calls `it`."""
     found: list[str] = []
     for name in names:
-        if is_named(kind_of(name), goal.text):
+        if name == it or is_named(kind_of(name), goal.text):
             found.append(name)
-    return found
+    return sorted(found)

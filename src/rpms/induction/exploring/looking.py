@@ -2,6 +2,7 @@
 hardly ever so.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -149,6 +150,22 @@ class Looking(Standing):
                 continue
             self.looked_around.add(look)
             return command
+        return self._try_to_look(place)
+
+    def _try_to_look(self, place: str) -> str:
+        """A command about nothing that was hardly ever given at a place just reached: it may show
+        what is there.
+        """
+        ledger = self.agenda.ledger
+        if not ledger.unlisted or (place, "") in self.looked_around:
+            return ""
+        self.looked_around.add((place, ""))
+        for command in _about_nothing(self.game.admissible()):
+            often = ledger.tried_to_look[command] >= LIMITS.several
+            names_thing = bool(ledger.names.read(command).names)
+            if not (often or names_thing or self.vain(command) or self.too_early(command)):
+                ledger.tried_to_look[command] += 1
+                return command
         return ""
 
     def find_out(self, about: Atom | None = None) -> str:
@@ -197,6 +214,14 @@ class Looking(Standing):
         if ANYTHING in fact.args:
             return command not in self.looked
         return self.diary.belief.truth(fact) is Truth.UNKNOWN
+
+
+def _about_nothing(commands: Sequence[str]) -> list[str]:
+    """Commands whose words after the first are in no other command: names are in several."""
+    counts = Counter(word for command in commands for word in {*command.split()[1:]})
+    return [
+        command for command in commands if all(counts[word] == 1 for word in command.split()[1:])
+    ]
 
 
 def _facts_of(literals: int, size: int) -> int:

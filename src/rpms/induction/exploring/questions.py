@@ -84,6 +84,18 @@ class Question:
         """True if it was refused often enough without as much as is missing."""
         return any(not before & ~missing for before in self._refused_without)
 
+    def success(self, true: int, false: int) -> float:
+        """How likely it works where some facts are true and some false, by the best guess at what
+        it needs: 0 where any of that fails, less for each fact that nobody knows.
+        """
+        holds, fails = signed(true, false, self.table.size)
+        if fails & self.wanted:
+            return 0.0
+        found = 1.0
+        for bit in bits(self.wanted & ~holds):
+            found *= 1 - self._missing_if_unknown[bit]
+        return found
+
     def _success(self, kinds: tuple[str, ...], lacking: int, missing: int) -> float:
         """How likely it works with things of some kinds and without facts that may be needed:
         those that fail, and all that are not known to hold.

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
-from rpms.induction.conclusions.ledger import Diary, Ledger
+from rpms.induction.conclusions.ledger import Diary, Ledger, mention_of
+from rpms.induction.evidence.attempts import Book
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.evidence.templates import SLOT, fill, pattern_of, verb_of
 from rpms.induction.evidence.wants import State
@@ -64,6 +65,7 @@ class Session(Looking):
         ways = (
             self.try_seen,
             self.look_at_new_place,
+            self._grope,
             self._novelty,
             self._look_around,
             self._carry_elsewhere,
@@ -91,6 +93,14 @@ class Session(Looking):
         if not self.agenda.questions:
             return ""
         return _first_of((self._pursue_goal, self._wander, self._try_something))
+
+    def _grope(self) -> str:
+        """What the goal's sentence says, what may end the task, or a step to a new place: what is
+        new is too much to be tried first.
+        """
+        if not self.about_goal or not self.gropes or self._astray():
+            return ""
+        return _first_of((self._do_as_told, self._dare, self.to_new_place))
 
     def _pursue_goal(self) -> str:
         """A step towards the goal, if the episode is about it."""
@@ -148,12 +158,18 @@ class Session(Looking):
     def _asks_for_list(self) -> bool:
         """True in a new context, and now and then."""
         agenda = self.agenda
-        if agenda.ledger.contexts.just_entered and self.diary.learns:
+        if agenda.ledger.contexts.just_entered and self._is_eager:
             return True
         often = agenda.exploring.listing
         if agenda.ledger.hardly_won:  # it may list thousands: ask less where nothing new is found
             often *= (agenda.novelties + 1) / (agenda.listings + 1)
         return self.dice.random() < often
+
+    @property
+    def _is_eager(self) -> bool:
+        """True if every new context is asked for its list: not where it may list thousands."""
+        ledger = self.agenda.ledger
+        return self.diary.learns and not (ledger.hardly_won and ledger.unlisted)
 
     def _new_commands(self) -> list[str]:
         """Listed commands of actions that are hardly known, one of each verb."""
@@ -184,7 +200,7 @@ class Session(Looking):
         """
         ledger = self.agenda.ledger
         belief = self.diary.belief
-        if not belief.holding or not self.diary.learns or not self._expects_news():
+        if not belief.holding or not self._is_eager or not self._expects_news():
             return ""
         ways = []
         for command in self.game.admissible():
@@ -358,7 +374,7 @@ class Session(Looking):
         """The next step towards a guess at what the goal wants; nothing where there is none
         left.
         """
-        command = self._do_as_told()
+        command = self._do_as_told() if self.is_hardly_won and not self.gropes else ""
         if command:
             return command
         if self.scoring:
@@ -387,29 +403,82 @@ class Session(Looking):
         return ""
 
     def _do_as_told(self) -> str:
-        """A command that the goal's own sentence says, or a step towards one, in types that score
-        on the way and are hardly ever won; late, where it may end the task.
-        """
-        if not self._heeds_sentence:
-            return ""
-        is_late = self.left <= LIMITS.late
+        """A command that the goal's own sentence says, or a step towards one."""
         goal = self.diary.goal
-        found = as_told(self.agenda.questions, goal, self.diary.belief, self.told_done)
+        ledger = self.agenda.ledger
+        names = ledger.names.known if ledger.unlisted else self.diary.belief.names
+        found = as_told(self.agenda.questions, goal, names, self.told_done, self.it)
         for command, instance in found:
-            if self.vain(command) or (self.too_early(command) and not is_late):
+            if self.vain(command) or self.too_early(command, daring=True):
+                continue
+            if self._was_said_in_vain(command):
                 continue
             step = self._do_or_prepare(command, instance)
             if step:
                 return step
         return ""
 
-    @property
-    def _heeds_sentence(self) -> bool:
-        """True if goals of this type score on the way, or may, and are hardly ever won."""
+    def _was_said_in_vain(self, command: str) -> bool:
+        """True if an action often ended tasks of this topic with things that the goal names in the
+        same way, and hardly ever scored.
+        """
         ledger = self.agenda.ledger
-        book = ledger.goals.get(self.diary.goal.type)
-        may_score = ledger.scores or ledger.unlisted
-        return may_score and (book is None or book.hardly_won)
+        goal = self.diary.goal
+        parts = ledger.names.read(command)
+        book = ledger.books.get(parts.template)
+        if book is None:
+            return False
+        mention = mention_of(goal, [kind_of(name) for name in parts.names])
+        topic = ledger.topic_of(goal)
+        alike = []
+        for attempt in book.attempts:
+            own = (attempt.goal_objects, attempt.goal_destinations, attempt.said)
+            if (attempt.goal, attempt.topic) == (goal.type, topic) and own == mention:
+                alike.append(attempt)
+        lost = sum(each.lost for each in alike)
+        scored = sum(each.scored for each in alike)
+        return lost >= LIMITS.several and scored < LIMITS.hopeless * len(alike)
+
+    def _dare(self) -> str:
+        """What may end the task, with things here of which it may as well score; nothing as long as
+        the episode has to be careful.
+        """
+        if not self.dares or (self.it and self.left > 2 * LIMITS.careful):
+            return ""
+        best = LIMITS.hopeless
+        chosen = ""
+        for book, names in self._risky_trials():
+            worth = self._worth_of_daring(book, names, best)
+            if worth > best:
+                best = worth
+                chosen = fill(book.template, names)
+        # what was never tried is tried at once; of what is less likely, more may be elsewhere
+        return chosen if self.dice.random() * LIMITS.new_fact < best else ""
+
+    def _risky_trials(self) -> Iterator[tuple[Book, tuple[str, ...]]]:
+        """Actions that often ended tasks, each with some names that are known here."""
+        for template in self.agenda.deadly:
+            book = self.agenda.ledger.books[template]
+            roles = [tuple(sorted(role or self.diary.belief.names)) for role in book.roles]
+            for _ in range(self.agenda.exploring.imagined):
+                names = self.names_around.draw(roles, self.dice)
+                if names is not None:
+                    yield book, names
+
+    def _worth_of_daring(self, book: Book, names: tuple[str, ...], least: float) -> float:
+        """How likely an action works and scores with things of some kinds, where goals have this
+        topic; 0 where that is not worth more than the least.
+        """
+        goal = self.diary.goal
+        topic = self.agenda.ledger.topic_of(goal)
+        chance = self.agenda.chance_of_scoring(book, goal.type, topic, names)
+        if chance <= least or self.vain(fill(book.template, names)):
+            return 0.0
+        known = book.measure(self.diary.belief, names)
+        for question in self.agenda.questions:
+            if question.book is book:
+                chance *= question.success(known.true, known.false)
+        return chance
 
     def _do_or_prepare(self, command: str, instance: Instance) -> str:
         """A command that may be done now; else a step towards what it needs, for so long."""
@@ -431,8 +500,16 @@ class Session(Looking):
         """The next step to the nearest place where the agent has not been in this episode, while
         tasks score on the way and are hardly ever won; nothing where no way is known.
         """
+        ledger = self.agenda.ledger
+        given_up = self.wandering.tries > self.agenda.exploring.pursued and not ledger.unlisted
+        if not ledger.hardly_won or given_up:
+            return ""
+        return self._as_planned() or self._some_move() or self._unlock()
+
+    def _as_planned(self) -> str:
+        """The next step of a plan to a new place; nothing after some that did not get there."""
         wandering = self.wandering
-        if not self.agenda.ledger.hardly_won or wandering.tries > self.agenda.exploring.pursued:
+        if wandering.tries > self.agenda.exploring.pursued:
             return ""
         command = self.go_on() if wandering.heading else ""
         if command:
@@ -441,21 +518,47 @@ class Session(Looking):
         wandering.tries += 1
         command = self.begin(wanted) if wanted else ""
         wandering.heading = wanted if command else ()
-        return command or self._some_move() or self._unlock()
+        return command
 
     def _some_move(self) -> str:
-        """A listed command that begins as commands do that have moved the agent, and names no
-        place where it has been: for as long as no plan knows the way.
+        """A listed command to a new place, for as long as no plan knows the way: one that begins as
+        commands do that have moved the agent, else one that often came before such, else one
+        that leads back.
         """
-        moving = self.agenda.ledger.moving
-        been = self.wandering.been
-        found = []
+        ledger = self.agenda.ledger
+        moves = []
+        keys = []
         for command in self.game.admissible():
-            if verb_of(command) not in moving or self.vain(command):
-                continue
-            if not any(place in command for place in been):
-                found.append(command)
-        return self.dice.choice(found) if found else ""
+            verb = verb_of(command)
+            if verb in ledger.moving and not self.vain(command):
+                moves.append(command)
+            elif verb in ledger.opening and not self.vain(command):
+                keys.append(command)
+        onward = [command for command in moves if not self._leads_back(command)]
+        keys = [key for key in keys if key not in self.opened and not self._leads_back(key)]
+        some = onward
+        if ledger.unlisted:
+            some = onward or self._likeliest_keys(keys) or moves
+        if not some:
+            return ""
+        found = self.dice.choice(some)
+        self.opened.add(found)
+        return found
+
+    def _leads_back(self, command: str) -> bool:
+        """True if a command names a place where the agent has been."""
+        return any(place in command for place in self.wandering.been)
+
+    def _likeliest_keys(self, commands: Sequence[str]) -> list[str]:
+        """The commands that begin as those do that most surely come before a move."""
+        shares = {command: self._share_before_moves(command) for command in commands}
+        most = max(shares.values(), default=0.0)
+        return [command for command, share in shares.items() if share == most]
+
+    def _share_before_moves(self, command: str) -> float:
+        ledger = self.agenda.ledger
+        verb = verb_of(command)
+        return ledger.opening[verb] / (ledger.done[verb] + 1)
 
     def _unlock(self) -> str:
         """A command that changes something about what a refused way names, the shortest of a verb

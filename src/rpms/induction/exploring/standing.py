@@ -5,14 +5,14 @@ plan that is followed.
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from random import Random
 from typing import NamedTuple
 
 from rpms.induction.conclusions.ledger import Diary
 from rpms.induction.evidence.attempts import NOTHING_KNOWN
 from rpms.induction.evidence.drawing import NamesAround
-from rpms.induction.evidence.templates import fill
+from rpms.induction.evidence.templates import fill, verb_of
 from rpms.induction.evidence.wants import State
 from rpms.induction.exploring.agenda import Agenda
 from rpms.induction.exploring.questions import Question
@@ -22,6 +22,7 @@ from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import Instance
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Truth, kind_of
+from rpms.logic.goal import is_named
 from rpms.planning.edges import Option
 from rpms.worlds.base import Game
 
@@ -57,8 +58,11 @@ class Standing:
     """Commands that were given since the goal's sentence says them."""
     prepared: Counter[str] = field(default_factory=Counter)
     """By such command, the steps that were to lead to it."""
+    it: str = ""  # What was handled last as the goal's sentence says, and scored
     unlocking: set[tuple[str, str]] = field(default_factory=set)
     """Refused ways, each with the first word of a command that was to open it."""
+    opened: set[str] = field(default_factory=set)
+    """Commands that were given to open ways."""
     about_goal: bool = False
     scoring: bool = False  # True if actions known to score are pursued
     left: int = 0  # Steps that are left of the episode
@@ -75,7 +79,8 @@ class Standing:
         self._before = self.diary.belief
         self._heard = len(self.diary.past)
         if not self.about_goal and not agenda.settled(goal.type):
-            self.about_goal = self.dice.random() < agenda.exploring.goals
+            often = LIMITS.about_hardly_won if self.gropes else agenda.exploring.goals
+            self.about_goal = self.dice.random() < often
         learned = agenda.learned
         self.scoring = self.about_goal and learned is not None and goal.type in learned.scoring
 
@@ -94,7 +99,11 @@ class Standing:
         self._before = self.diary.belief
         new = self.diary.past[self._heard :]
         self._heard = len(self.diary.past)
-        self.ventures.told(before, self._before, scored=any(done.gained for done in new))
+        scored = any(done.gained for done in new)
+        self.ventures.told(before, self._before, scored=scored)
+        if scored and is_named(verb_of(command), self.diary.goal.text):
+            names = self.agenda.ledger.names.read(command).names
+            self.it = names[0] if names else self.it
         self.wandering.told(self._before)
         if refused:
             self.refused.add(command)
@@ -102,10 +111,46 @@ class Standing:
         elif command not in ("look", "inventory"):
             self.refused.clear()
 
-    def too_early(self, command: str, *, venture: bool = False) -> bool:
+    @property
+    def dares(self) -> bool:
+        """True if by now the episode is a cheap thing to lose, in a type that is hardly won.
+
+        Where places are unlisted, what is worth a try may be anywhere: each episode is careful for
+        a number of steps drawn by chance, since the beginning of the next is worth as much as its
+        end. Elsewhere it waits for the end.
+        """
+        if not self.is_hardly_won:
+            return False
+        if self.agenda.ledger.unlisted:
+            return len(self.diary.steps) >= self._careful
+        return self.left <= LIMITS.late
+
+    @property
+    def gropes(self) -> bool:
+        """True if goals of this type are hardly won and places are unlisted: nobody knows where
+        anything is that scores.
+        """
+        return self.is_hardly_won and self.agenda.ledger.unlisted
+
+    @cached_property
+    def _careful(self) -> float:
+        """Steps before anything is tried that may end the task."""
+        return self.dice.expovariate(1 / LIMITS.careful)
+
+    @property
+    def is_hardly_won(self) -> bool:
+        """True if tasks score on the way, or may, and hardly any of this goal's type was won."""
+        ledger = self.agenda.ledger
+        book = ledger.goals.get(self.diary.goal.type)
+        may_score = ledger.scores or ledger.unlisted
+        return may_score and (book is None or book.hardly_won)
+
+    def too_early(self, command: str, *, venture: bool = False, daring: bool = False) -> bool:
         """True if an action that may end the task should wait, as long as there is something to
         lose by that.
         """
+        if daring and self.dares:
+            return False
         if not self.agenda.has_deadly or self.left <= LIMITS.last_steps:
             return False
         parts = self.agenda.ledger.names.read(command)
