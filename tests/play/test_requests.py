@@ -369,6 +369,13 @@ def test_what_is_said_to_be_nowhere_is_what_was_asked_for_and_not_the_last_readi
     assert lost.steps[-1].decision.goal_signature.object != "egg"
 
 
+def test_a_kind_that_no_word_of_a_request_points_to_is_not_said_to_be_nowhere():
+    hopeless = attempt_with_one_reading("pick_and_place_simple:trumpet::armchair")
+    assert hopeless.error.endswith(
+        " `this request` is left: those that are possible here were tried"
+    )
+
+
 def test_readings_say_which_was_the_first_whatever_was_read_or_seen_since():
     def reading(signature, score):
         type_, object_, _, destination = signature.split(":")

@@ -243,18 +243,25 @@ def _asked_once_more(world: World, reads: Reads, readings: Readings, mind: Mind)
     return replace(readings, ranked=ranked, taken=len(ranked) - 1, why=why, asked=True)
 
 
-def given_up(readings: Readings, decision: Decision, mind: Mind) -> str:
+def given_up(world: World, reads: Reads, readings: Readings, decision: Decision, mind: Mind) -> str:
     """The reason that nothing is left to do for a request that names what is nowhere: no other
     reading is left, nor any kind like it; empty where something is.
 
-    It names what was asked for, by the reading that was the first.
+    It names what was asked for: kinds of the reading that was the first to which a word points.
     """
     if not decision.noticed.against_goal or not readings.is_last:
         return ""
     if not readings.widened and not _nowhere(decision.goal, decision, mind):
         return ""
-    missing = _nowhere(readings.first.goal, decision, mind)
-    why = said_nowhere(missing) if missing else "those that are possible here were tried"
+    first = readings.first.goal
+    missing = _nowhere(first, decision, mind)
+    reader = _reader(reads, world, mind)
+    said: list[str] = []
+    for name in FIELDS:
+        kind = first.named(name)
+        if kind in missing and reader.points_to(readings.request, name, kind):
+            said.append(kind)
+    why = said_nowhere(said) if said else "those that are possible here were tried"
     count = len(readings.ranked)
     none = f"none of {count} readings" if count > 1 else "no other reading"
     return f"{none} of `{readings.request}` is left: {why}"

@@ -136,7 +136,8 @@ class Player:
             return nothing_left(move.decision)
         from rpms.play.request_reading import given_up  # noqa: PLC0415  a known goal loads no reader
 
-        return given_up(read.readings, move.decision, self._extended)
+        reads = self.reads or Reads(self.model)
+        return given_up(self.world, reads, read.readings, move.decision, self._extended)
 
     def after(
         self,
