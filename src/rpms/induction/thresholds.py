@@ -10,7 +10,8 @@ class Thresholds:
     # Chance and exceptions.
 
     by_chance: float = 0.01  # Likelihood below which a coincidence is ruled out
-    # Share of misread steps that effects and processes survive; preconditions survive none
+    # Share of misread steps that effects and processes survive; what the guard refuses by survives
+    # none, and what plans see to as many
     exceptions: float = 0.02
     # Share of successes in which effects show and conditions hold: below it, mostly luck is left
     mostly: float = 0.9
@@ -87,7 +88,8 @@ class Thresholds:
 
     # Effects.
 
-    # Share of the successes in which things that were not named have to show: known ones cannot
+    # Share of the successes in which things that were not named have to show: known ones cannot.
+    # And of those in which a fact may be unknown that the guard refuses by
     sometimes: float = 0.1
     telling: int = 8  # Successes with and without a condition that it has to be seen in
 

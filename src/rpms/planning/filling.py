@@ -14,7 +14,7 @@ from rpms.logic.ground import UNASKED
 from rpms.logic.kept_answers import Passing, asked_about
 from rpms.logic.wanted_facts import Achiever, Fact, Level, NamedFact, Need
 from rpms.paper.progress import Purposeful
-from rpms.planning.whereabouts import Order, place_ranks
+from rpms.planning.whereabouts import Order, PlaceRanks
 
 PLACES = 12
 """Places considered at a time for something unseen: more than a menu holds."""
@@ -82,7 +82,7 @@ class Filling(Purposeful):
 
     def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
         super().__init__(achievers, situation)
-        self._rank = place_ranks(situation.goal, order)
+        self._rank = PlaceRanks(situation.goal, order)
         self._passed = self._known_names.passed
         self._passing = achievers.answers_of(situation).possible
         self._spent: dict[str, set[tuple[str, ...]]] = {}

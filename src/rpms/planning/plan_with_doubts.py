@@ -274,8 +274,10 @@ def _better(best: Plan, found: Plan) -> Plan:
 
 def _settles(plan: Plan) -> bool:
     """True if a plan is good enough that no further doubt is looked for."""
-    dear = _DEAR * (1 + plan.opened)
-    return bool(plan.options) and not dear < plan.cost < inf
+    if not plan.options:
+        return False
+    dearest = 2 * _DEAR if plan.opened else _DEAR
+    return plan.cost <= dearest or plan.cost == inf
 
 
 @dataclass(frozen=True, eq=False)

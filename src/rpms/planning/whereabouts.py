@@ -17,7 +17,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import islice, takewhile
 from typing import NamedTuple, Self
 
@@ -51,36 +51,55 @@ READ = 2_000
 costs no more."""
 
 
-def place_ranks(goal: Goal, order: Order) -> Callable[[Sequence[str]], float]:
+class _KindRanks(NamedTuple):
+    """The order in which places are searched for a kind of thing."""
+
+    known: Mapping[str, float]
+    unlisted: float
+    """The rank of all other places."""
+
+
+class PlaceRanks:
     """Ranks a thing and a place, named in either order, in the search for what a goal needs:
     higher if less likely.
     """
 
-    @cache
-    def ranks(thing: str) -> tuple[Mapping[str, float], float]:
-        """The ranks of places for a kind of thing, the goal's own word first, and the rank of
-        all others.
+    def __init__(self, goal: Goal, order: Order) -> None:
+        self._goal = goal
+        self._order = order
+        self._of_kind: dict[str, _KindRanks] = {}
+        self._of_kinds: dict[tuple[str, ...], float] = {}
+
+    def __call__(self, names: Sequence[str]) -> float:
+        kinds = tuple([kind_of(name) for name in names])
+        rank = self._of_kinds.get(kinds)
+        if rank is None:
+            rank = self._of_kinds[kinds] = self._rank(kinds)
+        return rank
+
+    def _rank(self, kinds: tuple[str, ...]) -> float:
+        """The rank of the others as places of the first kind that has an order; if none has, of
+        all as places of the goal's object.
         """
-        said = goal.places().get(thing)
-        known = (
-            order.get(thing, {})
-            if said is None
-            else {place: rank for rank, place in enumerate(said)}
-        )
-        return known, max(len(known), *known.values(), 0) + UNLISTED
+        for at, thing in enumerate(kinds):
+            if self._ranks(thing).known:
+                return self._least(self._ranks(thing), (*kinds[:at], *kinds[at + 1 :]))
+        return self._least(self._ranks(self._goal.object), kinds)
 
-    @cache
-    def rank(kinds: tuple[str, ...]) -> float:
-        for thing in kinds:
-            known, unlisted = ranks(thing)
-            if known:
-                return min(
-                    (known.get(place, unlisted) for place in kinds if place is not thing), default=0
-                )
-        usual, unlisted = ranks(goal.object)
-        return min((usual.get(place, unlisted) for place in kinds), default=0)
+    @staticmethod
+    def _least(ranks: _KindRanks, places: Iterable[str]) -> float:
+        return min((ranks.known.get(place, ranks.unlisted) for place in places), default=0)
 
-    return lambda names: rank(tuple([kind_of(name) for name in names]))
+    def _ranks(self, thing: str) -> _KindRanks:
+        """The places for a kind of thing, by the goal's own words or else by the manual's order."""
+        if thing not in self._of_kind:
+            said = self._goal.places().get(thing)
+            known: Mapping[str, float] = self._order.get(thing, {})
+            if said is not None:
+                known = {place: rank for rank, place in enumerate(said)}
+            unlisted = max(len(known), *known.values(), 0) + UNLISTED
+            self._of_kind[thing] = _KindRanks(known, unlisted)
+        return self._of_kind[thing]
 
 
 @dataclass(slots=True)

@@ -1,8 +1,10 @@
-"""The *safe* bound of an action's needs: every literal that was never false in a success and was
-true in one.
+"""The *safe* bound of an action's needs: literals that were never false in a success and were true
+in one.
 
-It is the most specific hypothesis of the version space, as in SAM (safe action-model learning):
-whoever sees to all of it does nothing that may be refused.
+All of these are the most specific hypothesis of the version space, as in SAM (safe action-model
+learning): whoever sees to every one does nothing that may be refused. Those are left out here that
+hardly anything speaks for: what held in all successes by chance, what verification has taken out,
+and facts about fixed names where the others explain the refusals as well.
 """
 
 from dataclasses import dataclass
@@ -27,7 +29,7 @@ class SafeBound:
 
     @cached_property
     def safe(self) -> int:
-        """The safe bound."""
+        """The literals of the safe bound, whether they were ever put to the test or not."""
         table = self.table
         possible = table.held & ~self._false_too_often()
         if table.book.vocabulary.positive:
