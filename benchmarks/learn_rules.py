@@ -44,7 +44,7 @@ from tempfile import TemporaryDirectory
 from rpms.induction.conclusions.ledger import Ledger, vocabulary_of
 from rpms.induction.evidence.templates import SLOT
 from rpms.induction.exploring.agenda import Exploring
-from rpms.induction.exploring.session import Explorer
+from rpms.induction.exploring.explorer import Explorer
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.induction.manuals.manual_verify import table, verify
 from rpms.logic.actions import PARAMETER

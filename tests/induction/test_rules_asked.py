@@ -15,10 +15,10 @@ from rpms.induction.evidence.attempts import Attempt, Book, Known
 from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.evidence.wants import GoalBook, Win
 from rpms.induction.exploring.agenda import Agenda
+from rpms.induction.exploring.explorer import Explorer
 from rpms.induction.exploring.goal_guesses import words_of, words_said
 from rpms.induction.exploring.looking import Looking
 from rpms.induction.exploring.questions import Question
-from rpms.induction.exploring.session import Explorer
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import FactBelief

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rpms.induction.conclusions.ledger import Ledger, vocabulary_of
 from rpms.induction.exploring.agenda import Exploring
-from rpms.induction.exploring.session import Explorer
+from rpms.induction.exploring.explorer import Explorer
 from rpms.induction.learn import RulesPlan, learn_rules
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.belief import Situation

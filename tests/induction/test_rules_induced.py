@@ -12,7 +12,7 @@ from rpms.induction.conclusions.learned_manual import manual_from
 from rpms.induction.conclusions.ledger import Ledger, vocabulary_of
 from rpms.induction.conclusions.needs import Needs
 from rpms.induction.exploring.agenda import Exploring
-from rpms.induction.exploring.session import Explorer
+from rpms.induction.exploring.explorer import Explorer
 from rpms.induction.manuals.learned_claims import claims_of
 from rpms.induction.manuals.manual_verify import verify
 from rpms.induction.manuals.write import manual_tree

@@ -18,7 +18,7 @@ from rpms.induction.evidence.attempts import Attempt, Book
 from rpms.induction.evidence.templates import Names
 from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.exploring.agenda import Exploring
-from rpms.induction.exploring.session import Explorer
+from rpms.induction.exploring.explorer import Explorer
 from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.belief import Belief, FactBelief, Situation
 from rpms.logic.facts import Atom, Clause, Literal

@@ -17,7 +17,7 @@ from rpms.induction.conclusions.learned_manual import manual_from
 from rpms.induction.conclusions.ledger import Ledger, vocabulary_of
 from rpms.induction.evidence.recorded_episodes import recorded
 from rpms.induction.exploring.agenda import Exploring
-from rpms.induction.exploring.session import Explorer
+from rpms.induction.exploring.explorer import Explorer
 from rpms.induction.manuals.hand_edits import with_edits
 from rpms.induction.manuals.learned_claims import claims_of
 from rpms.induction.manuals.manual_edits import mended

@@ -12,7 +12,7 @@ from math import ceil
 from rpms.induction.conclusions.conclude import Doubts, Learned
 from rpms.induction.conclusions.learned_manual import manual_from
 from rpms.induction.evidence.recorded_episodes import spoken
-from rpms.induction.exploring.session import Explorer
+from rpms.induction.exploring.explorer import Explorer
 from rpms.induction.manuals.manual_edits import Edit
 from rpms.induction.manuals.mend import RecordedStep, propose, recorded_steps
 from rpms.induction.thresholds import LIMITS
