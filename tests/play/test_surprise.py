@@ -206,7 +206,7 @@ def test_in_the_paper_surprises_are_recorded_and_nothing_acts_on_them():
     quiet = played(manual, game, enforcement=PAPER, condition=FULL)
     assert "refused" in kinds(quiet)
     assert not any(
-        step.decision.advice.adviser.how.doubt or plan_of(step.decision).opened
+        step.decision.advice.adviser.enforcement.doubt or plan_of(step.decision).opened
         for step in quiet.steps
     )
 
@@ -215,7 +215,7 @@ def test_without_rules_no_line_is_doubted():
     manual, game = WRONG["accepted"]
     episode = played(manual, game, condition=MEMORY_ONLY, budget=5)
     assert not any(
-        step.decision.advice.adviser.how.doubt or plan_of(step.decision).opened
+        step.decision.advice.adviser.enforcement.doubt or plan_of(step.decision).opened
         for step in episode.steps
     )
 

@@ -244,32 +244,33 @@ def _with_effects(
 
 
 def _refused(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
-    """If known needs explain a refusal, it confirms them; otherwise the list of needs loses trust.
-
-    What nobody knew is suspected to be needed too, where no need explains the refusal, or where
-    needs were left open on purpose, so that one of these or something else may be the reason.
+    """Weigh a refusal: it confirms needs that explain it; otherwise the list of needs loses trust.
 
     A need that a plan took for granted explains the first command of an action that is refused,
     while nothing speaks against the manual: the guess was wrong, and not the manual. It confirms
     nothing, and the second such command counts.
     """
     trust = noticed.trust
-    waived = WAIVED in trust.doubt(done.command)
     false, unknown = _needs_not_met(done)
-    explaining = [*false, *unknown] if waived else false
-    for clause in explaining:
+    waived = WAIVED in trust.doubt(done.command)
+    if false and not waived:
+        return noticed.trusting(_confirming(trust, done, false))
+    # no need explains it, or needs were left open on purpose: what nobody knew may be needed too
+    missing = false_over(done.rules, done.instance, done.before, unknown=True)
+    suspecting = trust.suspecting(done.key, missing)
+    if waived and (false or unknown):
+        return noticed.trusting(_confirming(suspecting, done, [*false, *unknown]))
+    if unknown and trust.is_first_guess(done.key, done.command):
+        return noticed.trusting(suspecting.guessing(done.command, done.instance, unknown))
+    return _refused_without_reason(noticed.trusting(suspecting), done)
+
+
+def _confirming(trust: Trust, done: _Done, needs: Iterable[Clause]) -> Trust:
+    """Trust once a refusal speaks for some needs."""
+    for clause in needs:
         line = ManualLine.of_need(done.rules, done.instance.schema, clause)
         trust = trust.weighed(line, CONFIRMED)
-    guessed_wrong = bool(unknown) and trust.is_first_guess(done.key, done.command)
-    if guessed_wrong:
-        trust = trust.guessing(done.command, done.instance, unknown)
-    if waived or not explaining:
-        missing = false_over(done.rules, done.instance, done.before, unknown=True)
-        trust = trust.suspecting(done.key, missing)
-    noticed = noticed.trusting(trust)
-    if explaining or guessed_wrong:
-        return noticed
-    return _refused_without_reason(noticed, done)
+    return trust
 
 
 def _needs_not_met(done: _Done) -> tuple[list[Clause], list[Clause]]:
