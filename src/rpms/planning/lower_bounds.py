@@ -7,7 +7,7 @@ the cheapest first, and no others: of hundreds of doubts few are ever weighed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import count
@@ -100,6 +100,24 @@ class LowerBounds:
         Dijkstra's algorithm, where a fact may also cost the least of what was not found yet.
         """
         numbers = count()
+        heap = self._first_prices(numbers)
+        while heap:
+            lower, _, node = heappop(heap)
+            if node.lower < inf:
+                continue
+            node.lower = lower
+            for way in node.needed_by:
+                way.lower += lower
+                way.missing -= 1
+                if not way.missing and way.lower < way.to.tentative:
+                    way.to.tentative = way.lower
+                    heappush(heap, (way.lower, next(numbers), way.to))
+        return self._goal.lower
+
+    def _first_prices(self, numbers: Iterator[int]) -> list[tuple[float, int, FactNode]]:
+        """A heap of the facts that something gives without needs, or may give that was not found
+        yet; all that was found about costs before is forgotten.
+        """
         heap: list[tuple[float, int, FactNode]] = []
         for node in self._every:
             node.lower = inf
@@ -114,18 +132,7 @@ class LowerBounds:
                 way.to.tentative = way.lower
                 heap.append((way.lower, next(numbers), way.to))
         heapify(heap)
-        while heap:
-            lower, _, node = heappop(heap)
-            if node.lower < inf:
-                continue
-            node.lower = lower
-            for way in node.needed_by:
-                way.lower += lower
-                way.missing -= 1
-                if not way.missing and way.lower < way.to.tentative:
-                    way.to.tentative = way.lower
-                    heappush(heap, (way.lower, next(numbers), way.to))
-        return self._goal.lower
+        return heap
 
     def open_facts(self, slack: float) -> list[FactNode]:
         """Facts in plans that may cost at most `slack` more than the cheapest, and of which not

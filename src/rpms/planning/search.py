@@ -210,22 +210,22 @@ class Priced(Ways):
         """
         bounds = self._bounds
         bounds.aim_at(edges)
-        allowed = EXPANDED
-        complete = LeftOut.NOTHING
+        budget = EXPANDED
+        left_out = LeftOut.NOTHING
         while True:
             lower = bounds.of_goal()
-            if most < lower < inf and complete is LeftOut.NOTHING:
+            if most < lower < inf and left_out is LeftOut.NOTHING:
                 return LeftOut.TOO_DEAR
             open_facts = self._open_facts()
             if lower > most or lower == inf or not open_facts:
-                return complete
+                return left_out
             spent = self._effort.spent - self._begun
-            if spent > allowed:
-                if allowed >= self._effort.allowed or self._is_priced(edges):
+            if spent > budget:
+                if budget >= self._effort.allowed or self._is_priced(edges):
                     return LeftOut.TOO_MUCH
-                allowed = self._effort.allowed
+                budget = self._effort.allowed
             if spent > NARROWED and bounds.narrow(FEW):
-                complete = LeftOut.TOO_MUCH
+                left_out = LeftOut.TOO_MUCH
                 continue
             for node in open_facts:
                 bounds.open(node)

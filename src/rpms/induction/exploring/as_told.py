@@ -5,7 +5,7 @@ focus on the thermometer`, `focus on thermometer` has all. What comes of it is l
 else.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -32,20 +32,14 @@ def as_told(
     `known`: by role, names that were ever seen: what is not here may be elsewhere. `it`: what the
     text may mean by that word: `Then, move it to the red box`.
     """
-    sentences = goal.text.split(". ")
-    found: list[_Told] = []
     named = {role: _named(names, goal, it) for role, names in known.items()}
+    found: list[_Told] = []
     for question in questions:
-        roles = question.schema.variables
-        slots = [named.get(role, []) for role in roles]
-        if not roles or not all(slots):
+        if not question.schema.variables:
             continue
-        for names in product(*slots):
-            command = fill(question.book.template, names)
-            said = fill(question.book.template, [IT if name == it else name for name in names])
-            if command not in done and is_named(said, goal.text):
-                instance = Instance(question.schema, dict(zip(roles, names, strict=True)))
-                found.append(_Told(_place_of(said, sentences), command, instance))
+        for told in _told_of(question, goal, named, it):
+            if told.command not in done:
+                found.append(told)
     found.sort(key=lambda told: told.place)
     return [(told.command, told.instance) for told in found]
 
@@ -56,6 +50,22 @@ class _Told(NamedTuple):
     place: int
     command: str
     instance: Instance
+
+
+def _told_of(
+    question: Question, goal: Goal, named: Mapping[str, Sequence[str]], it: str
+) -> Iterator[_Told]:
+    """An action's commands with names that the goal's text has, if it says them nearly word for
+    word.
+    """
+    sentences = goal.text.split(". ")
+    roles = question.schema.variables
+    template = question.book.template
+    for names in product(*(named.get(role, ()) for role in roles)):
+        said = fill(template, [IT if name == it else name for name in names])
+        if is_named(said, goal.text):
+            instance = Instance(question.schema, dict(zip(roles, names, strict=True)))
+            yield _Told(_place_of(said, sentences), fill(template, names), instance)
 
 
 def _place_of(command: str, sentences: Sequence[str]) -> int:

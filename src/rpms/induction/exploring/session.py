@@ -1,7 +1,7 @@
 """An episode of an exploration: its next command."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rpms.induction.conclusions.ledger import mention_of
@@ -516,36 +516,41 @@ class Session(Looking):
 
     def _some_move(self) -> str:
         """A listed command to a new place, for as long as no plan knows the way: one that begins as
-        commands do that have moved the agent, else one that often came before such, else one
-        that leads back.
+        commands do that have moved the agent. Where the belief lists no places, else one that often
+        came before such, else one that leads back.
         """
-        ledger = self.agenda.ledger
-        moves = []
-        keys = []
-        for command in self.game.admissible():
-            verb = verb_of(command)
-            if verb in ledger.moving and not self.vain(command):
-                moves.append(command)
-            elif verb in ledger.opening and not self.vain(command):
-                keys.append(command)
-        onward = [command for command in moves if not self._leads_back(command)]
-        keys = [key for key in keys if key not in self.opened and not self._leads_back(key)]
-        some = onward
-        if ledger.unlisted:
-            some = onward or self._likeliest_keys(keys) or moves
+        moves = self._promising(self.agenda.ledger.moving)
+        some = [command for command in moves if not self._leads_back(command)]
+        if not some and self.agenda.ledger.unlisted:
+            some = self._likeliest_keys() or moves
         if not some:
             return ""
         found = self.dice.choice(some)
         self.opened.add(found)
         return found
 
+    def _promising(self, verbs: Container[str]) -> list[str]:
+        """Listed commands that begin with some verbs, and were not in vain."""
+        found = []
+        for command in self.game.admissible():
+            if verb_of(command) in verbs and not self.vain(command):
+                found.append(command)
+        return found
+
     def _leads_back(self, command: str) -> bool:
         """True if a command names a place where the agent has been."""
         return any(place in command for place in self.wandering.been)
 
-    def _likeliest_keys(self, commands: Sequence[str]) -> list[str]:
-        """The commands that begin as those do that most surely come before a move."""
-        shares = {command: self._share_before_moves(command) for command in commands}
+    def _likeliest_keys(self) -> list[str]:
+        """Listed commands that may open a way, and were not given: those that begin as commands do
+        that most surely come before a move.
+        """
+        ledger = self.agenda.ledger
+        shares = {}
+        for command in self._promising(ledger.opening):
+            is_move = verb_of(command) in ledger.moving
+            if not is_move and command not in self.opened and not self._leads_back(command):
+                shares[command] = self._share_before_moves(command)
         most = max(shares.values(), default=0.0)
         return [command for command, share in shares.items() if share == most]
 
