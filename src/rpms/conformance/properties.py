@@ -557,9 +557,6 @@ def planner(subject: Subject) -> str:
 def doubt(subject: Subject) -> str:
     """Where its plans win and nothing contradicts the manual, doubting it changes no command, and
     no step lacks a plan.
-
-    Who doubts gives no command again that was just refused; who does not doubt may. So repetitions
-    of a refused command are no difference.
     """
     if not subject.manual.purposes:
         raise Skipped("the manual has no goals")
@@ -582,7 +579,9 @@ def doubt(subject: Subject) -> str:
 
 
 def _steps_of(episode: Episode) -> list[Step]:
-    """The steps of an episode, without repetitions of commands that were refused."""
+    """The steps of an episode, without repetitions of commands that were refused: who doubts gives
+    no such command again while all is as it was, and who does not doubt may.
+    """
     refused: set[str] = set()
     found: list[Step] = []
     for step in episode.steps:
