@@ -24,7 +24,7 @@ from rpms.logic.goal import GoalSignature
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.memory import Origin, SuccessSnippet
 from rpms.paper.recall import EpisodicMemory
-from rpms.play import engines
+from rpms.play import runners
 from rpms.play.on_ray import OnRay
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import Interrupted, Listener, run
@@ -85,7 +85,7 @@ PATIENT = {
 
 
 def main(folder: Path, nodes: int, episodes: int, deaths: int) -> None:
-    engines.LOSSES = deaths - 1
+    runners.LOSSES = deaths - 1
     cluster = Cluster(
         initialize_head=True,
         head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": PATIENT},
