@@ -15,11 +15,10 @@ REFUSED = "You cannot do that."
 def tasks(split: str) -> tuple[Task, ...]:
     """Twelve tasks to learn from and six to be judged by; each is made from its number alone."""
     numbers = range(12) if split == "train" else range(12, 18)
-    found = []
-    for number in numbers:
-        name = f"{split}-{number:02}"
-        found.append(Task(name, split, duty_of(number), {"number": str(number)}))
-    return tuple(found)
+    return tuple(
+        Task(f"{split}-{number:02}", split, duty_of(number), {"number": str(number)})
+        for number in numbers
+    )
 
 
 def duty_of(number: int) -> str:
@@ -37,15 +36,16 @@ class TemplateGame:
         self.reset()
 
     def reset(self) -> Outcome:
+        number = self.number
         self.room = "boathouse"
         others = [room for room in ROOMS if room != self.target]
-        self.things = {}
-        for place, thing in enumerate(THINGS):
-            self.things[thing] = others[(self.number // 3 + place) % 3]
-        self.lamps = {}
-        for place, room in enumerate(ROOMS):
-            is_filled = (self.number + place) % 3 == 0
-            self.lamps[room] = "filled" if is_filled else "empty"
+        self.things = {
+            thing: others[(number // 3 + place) % 3] for place, thing in enumerate(THINGS)
+        }
+        self.lamps = {
+            room: ("filled", "empty", "empty")[(number + place) % 3]
+            for place, room in enumerate(ROOMS)
+        }
         duty = DUTIES[self.duty].format(self.target)
         return Outcome(f"{self.here()} Rooms: {', '.join(ROOMS)}.\nYour duty: {duty}.")
 
@@ -84,10 +84,7 @@ class TemplateGame:
         of the game.
         """
         here = self.room
-        commands = {}
-        for room in ROOMS:
-            if room != here:
-                commands[f"go to {room}"] = ("go", room)
+        commands = {f"go to {room}": ("go", room) for room in ROOMS if room != here}
         for thing, place in self.things.items():
             if place == here:
                 commands[f"take {thing} from {here}"] = ("take", thing)
@@ -101,9 +98,10 @@ class TemplateGame:
 
     def done(self) -> bool:
         """True if the duty is done."""
-        if self.duty == "light":
-            return self.lamps[self.target] == "lit"
-        return self.things["logbook"] == self.target
+        return {
+            "light": self.lamps[self.target] == "lit",
+            "bring": self.things["logbook"] == self.target,
+        }[self.duty]
 
     def here(self) -> str:
         """The keeper's view."""
@@ -116,11 +114,9 @@ class TemplateGame:
     def facts(self) -> list[str]:
         """Every true fact, as the manual writes it: for measuring how well a belief keeps up."""
         facts = [f"at({self.room})"]
-        for thing, place in self.things.items():
-            facts.append(f"holding({thing})" if place == HAND else f"in({thing}, {place})")
-        for room, lamp in self.lamps.items():
-            if lamp != "empty":
-                facts.append(f"filled({room})")
-            if lamp == "lit":
-                facts.append(f"lit({room})")
-        return facts
+        facts += [
+            f"holding({it})" if place == HAND else f"in({it}, {place})"
+            for it, place in self.things.items()
+        ]
+        facts += [f"filled({room})" for room, lamp in self.lamps.items() if lamp != "empty"]
+        return facts + [f"lit({room})" for room, lamp in self.lamps.items() if lamp == "lit"]

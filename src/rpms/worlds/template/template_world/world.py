@@ -37,12 +37,10 @@ class TemplateWorld(World):
         return TemplateGame(int(task.source["number"]))
 
     def goal(self, opening: str) -> Goal:
-        lamp = _LAMP.search(opening)
-        if lamp is not None:
-            return Goal(lamp[2], destination=lamp[3], text=lamp[1])
-        bring = _BRING.search(opening)
-        if bring is not None:
-            return Goal("bring", bring[2], destination=bring[3], text=bring[1])
+        if match := _LAMP.search(opening):
+            return Goal(match[2], destination=match[3], text=match[1])
+        if match := _BRING.search(opening):
+            return Goal("bring", match[2], destination=match[3], text=match[1])
         return Goal(UNKNOWN_GOAL, text=opening)
 
     def start(self, _goal: Goal) -> Belief:
