@@ -4,10 +4,11 @@ Several trainings on about as many games are one point. They play the same tasks
 is counted: a task's value is the share of trainings that won it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple, Self
 
 from rpms.logic.counting import counted, times
@@ -27,6 +28,7 @@ from rpms.report.statistical_tests import (
     success_rate,
 )
 from rpms.report.table import Table, TableLine, groups, line
+from rpms.store.episodes import EpisodeRow
 
 _LOST = 0.05
 """Share of games by which trainings of one point may differ: a teacher teaches no game that it
@@ -89,11 +91,15 @@ class TaughtPoint:
         """For each task that all trainings were to play in all conditions, the share of trainings
         that won it.
         """
+        return self._mean_by_task(condition, attrgetter("won"))
+
+    def _mean_by_task(self, condition: str, measure: Callable[[EpisodeRow], float]) -> list[float]:
+        """For each task, the mean of something about its episode over the trainings."""
         trained = self.of(condition)
         found: list[float] = []
         for task in self._shared_tasks:
-            won = sum(results.rows[task].won for results in trained)
-            found.append(won / len(trained))
+            total = sum(measure(results.rows[task]) for results in trained)
+            found.append(total / len(trained))
         return found
 
     @cached_property
@@ -118,12 +124,7 @@ class TaughtPoint:
 
     def steps(self, condition: str) -> Interval:
         """Steps a game, the mean of the trainings, with an interval over tasks."""
-        trained = self.of(condition)
-        means: list[float] = []
-        for task in self._shared_tasks:
-            steps = sum(results.rows[task].steps for results in trained)
-            means.append(steps / len(trained))
-        return paired_bootstrap(means)
+        return paired_bootstrap(self._mean_by_task(condition, attrgetter("steps")))
 
     def infeasible(self, condition: str) -> Interval:
         """The share of infeasible actions among all steps, with an interval over tasks."""

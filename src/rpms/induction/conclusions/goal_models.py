@@ -117,10 +117,13 @@ def _shared(book: GoalBook, variables: set[str], made: Makeable) -> State | None
     counts: Counter[State] = Counter()
     for states in won_in:
         counts.update(states)
-    ranked = _ranked(_shared_sets(counts, pair="y" in variables), won_in)
+    covered: dict[State, int] = {}
+    for state in _shared_sets(counts, pair="y" in variables):
+        covered[state] = _wins_with(state, won_in)
+    ranked = _ranked(covered)
     least = (1 - LIMITS.goal_exceptions) * len(book.wins)
     for state in ranked:
-        if _wins_with(state, won_in) >= least and not book.refuting(state):
+        if covered[state] >= least and not book.refuting(state):
             return state
     return ranked[0] if ranked else None
 
@@ -132,11 +135,11 @@ def _end_states(win: Win, variables: set[str], made: Makeable) -> list[State]:
     return list(states)
 
 
-def _ranked(candidates: Iterable[State], won_in: Sequence[Iterable[State]]) -> list[State]:
+def _ranked(covered: Mapping[State, int]) -> list[State]:
     """Sets of facts, those that most wins share first, and of these the largest."""
     return sorted(
-        candidates,
-        key=lambda state: (_wins_with(state, won_in), len(state), sorted(map(str, state))),
+        covered,
+        key=lambda state: (covered[state], len(state), sorted(map(str, state))),
         reverse=True,
     )
 

@@ -64,6 +64,22 @@ def common_bits(masks: Iterable[int]) -> int:
     return reduce(and_, masks)
 
 
+def often_lacking(rows: Iterable[Row], wanted: int, least: int) -> list[int]:
+    """Sets of wanted literals that are not known to have held in a row, each found in enough
+    independent rows.
+    """
+    witnesses: dict[int, list[Row]] = {}
+    for row in rows:
+        lacking = wanted & ~row.holds
+        if lacking:
+            witnesses.setdefault(lacking, []).append(row)
+    found: list[int] = []
+    for lacking, alike in witnesses.items():
+        if count_independent(alike) >= least:
+            found.append(lacking)
+    return found
+
+
 def bits_of(values: Iterable[bool]) -> int:
     """Answers as bits, in their order."""
     found = 0

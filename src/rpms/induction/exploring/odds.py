@@ -16,7 +16,7 @@ from math import inf, log2
 
 from rpms.induction.conclusions.need_chances import chance_of_refusal, prior_of
 from rpms.induction.conclusions.needs import Needs
-from rpms.induction.evidence.literals import Row, bits, count_independent, union
+from rpms.induction.evidence.literals import bits, often_lacking, union
 from rpms.induction.thresholds import LIMITS
 
 
@@ -41,17 +41,8 @@ class Odds:
     @cached_property
     def _refused_without(self) -> list[int]:
         """Sets of facts without which it was refused, often enough to expect it again."""
-        witnesses: dict[int, list[Row]] = {}
-        for row in self.needs.table.losses:
-            lacking = self._doubtful & ~row.holds
-            if lacking:
-                witnesses.setdefault(lacking, []).append(row)
-        least = self.needs.table.book.vocabulary.decisive
-        found: list[int] = []
-        for mask, rows in witnesses.items():
-            if count_independent(rows) >= least:
-                found.append(mask)
-        return found
+        table = self.needs.table
+        return often_lacking(table.losses, self._doubtful, table.book.vocabulary.decisive)
 
     @cached_property
     def certain(self) -> int:

@@ -9,7 +9,13 @@ from functools import cached_property
 from rpms.induction.conclusions.need_chances import chances_of
 from rpms.induction.conclusions.needs import Needs, needs_of
 from rpms.induction.evidence.attempts import Book
-from rpms.induction.evidence.literals import Row, bits, count_independent, mask_of, signed
+from rpms.induction.evidence.literals import (
+    bits,
+    count_independent,
+    mask_of,
+    often_lacking,
+    signed,
+)
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.exploring.odds import entropy
 from rpms.induction.thresholds import LIMITS
@@ -111,16 +117,9 @@ class Question:
     @cached_property
     def _refused_without(self) -> list[int]:
         """Sets of facts without which it was refused, often enough to foretell it."""
-        witnesses: dict[int, list[Row]] = {}
-        for row in self.explanations.explainable:
-            lacking = self.explanations.required & ~row.holds
-            witnesses.setdefault(lacking, []).append(row)
+        required = self.explanations.required
         least = self.book.vocabulary.decisive
-        often = []
-        for mask, rows in witnesses.items():
-            if mask and count_independent(rows) >= least:
-                often.append(mask)
-        return often
+        return often_lacking(self.explanations.explainable, required, least)
 
     @cached_property
     def _reliability(self) -> float:
