@@ -8,23 +8,31 @@
     python benchmarks/scienceworld_planner.py --per-task 5
     # train variations in which the substance to heat or cool has a made-up name
     python benchmarks/scienceworld_planner.py --draw 300 --seed 1 --hide --tasks boil melt freeze
+    # the same for half of the substances, drawn by the seed; twelve variations at a time
+    python benchmarks/scienceworld_planner.py --draw 300 --seed 1 --hide half --jobs 12
 
 A draw takes as many variations from each of the 30 tasks as from any other; where a small task has
 no more, the rest comes from the others. Test variations cannot be drawn. The game is played as in
 every run: no simplifications, 100 steps, and a focus on the wrong thing ends it at -100, which
 counts as -100 in the mean. `--hide` gives the substance that the goal names a made-up name in all
 texts, so that nothing which anybody wrote of a substance by its name can help; water, ice and steam
-keep theirs, by which alone the simulator tells their state. `--out` keeps the whole course of each episode below 100 as text.
+keep theirs, by which alone the simulator tells their state. The mean of the variations with a
+made-up name is printed beside the mean of all. `--out` keeps the whole course of each episode below
+100 as text. `--jobs` plays in as many processes, each with a simulator of its own (half a gigabyte).
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import multiprocessing
 import random
 import re
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rpms.models.base import Decoding
@@ -53,17 +61,52 @@ NAMED_BY_STATE = ("water", "ice", "steam")
 """Substances that keep their names."""
 
 
+@dataclass(frozen=True)
+class Terms:
+    """What every variation is played with; a process is sent it."""
+
+    condition: str
+    hide: str
+    """`all` or `half` of the substances that goals name; empty for none."""
+    seed: int
+
+    def hides(self, name: str) -> bool:
+        """True if a substance goes by the made-up name."""
+        if not self.hide or name in NAMED_BY_STATE:
+            return False
+        return self.hide == "all" or random.Random(f"{self.seed}/{name}").random() < 0.5
+
+
+@dataclass(frozen=True)
+class Played:
+    """What is told of an episode."""
+
+    task: Task
+    hidden: str
+    """The substance that had a made-up name; empty if none had."""
+    score: float
+    won: bool
+    steps: int
+    reason: str
+    course: str
+
+
 class HiddenSubstance(ScienceWorldGame):
-    """A variation in which the substance that the goal names has a made-up name."""
+    """A variation in which the substance that the goal names may have a made-up name."""
 
     name = ""
+
+    def __init__(self, task: Task, terms: Terms) -> None:
+        super().__init__(task.type, int(task.id.rpartition("/")[2]))
+        self.terms = terms
 
     def reset(self) -> Outcome:
         """The opening, from which the name is read."""
         self.name = ""
         opening = super().reset()
         target = world.goal(opening.observation).signature.state
-        self.name = "" if target in NAMED_BY_STATE else target
+        if self.terms.hides(target):
+            self.name = target
         return self._hidden(opening)
 
     def step(self, action: str) -> Outcome:
@@ -103,15 +146,6 @@ def drawn(count: int, seeds: Sequence[int], names: Sequence[str] = ALL_TASKS) ->
     ]
 
 
-def play_hidden(player: Player, task: Task) -> Episode:
-    """Play a variation with a made-up name for its substance."""
-    game = HiddenSubstance(task.type, int(task.id.rpartition("/")[2]))
-    try:
-        return play(Play(player, game, task, world.step_budget))
-    finally:
-        game.close()
-
-
 def reason(episode: Episode) -> str:
     """An episode's ending, its sub-goal then, the step since which the score stood still, and
     the last answer.
@@ -136,8 +170,48 @@ def course(episode: Episode) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Play and print."""
+@functools.cache
+def planner(condition: str) -> Player:
+    """The planner; made once in each process."""
+    mind = compose(named_condition(condition), knowledge_of(world), EpisodicMemory())
+    return Player(world, mind, PolicyModel("planner", follow_plan), Decoding())
+
+
+def play_variation(task: Task, terms: Terms) -> Played:
+    """Play a variation to its end."""
+    player = planner(terms.condition)
+    hidden = ""
+    if terms.hide:
+        with closing(HiddenSubstance(task, terms)) as game:
+            episode = play(Play(player, game, task, world.step_budget))
+            hidden = game.name
+    else:
+        episode = play_task(player, task, Setting())
+    lost = episode.score < 100
+    return Played(
+        task,
+        hidden,
+        episode.score,
+        episode.won,
+        len(episode.steps),
+        reason(episode) if lost else "",
+        course(episode) if lost else "",
+    )
+
+
+def play_all(tasks: Sequence[Task], terms: Terms, jobs: int) -> Iterator[Played]:
+    """Play variations, several at a time; in the order of the tasks."""
+    if jobs == 1:
+        for task in tasks:
+            yield play_variation(task, terms)
+        return
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=fresh) as processes:
+        yield from processes.map(play_variation, tasks, [terms] * len(tasks))
+
+
+def read_options() -> argparse.Namespace:
+    """The options of the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -153,40 +227,65 @@ def main() -> None:
     parser.add_argument("--condition", choices=tuple(CONDITIONS), default="rules-only")
     parser.add_argument("--tasks", nargs="*", help="only these tasks, or variations such as boil/3")
     parser.add_argument("--out", type=Path, help="folder for the courses of episodes below 100")
-    parser.add_argument("--hide", action="store_true", help="made-up names for substances")
-    options = parser.parse_args()
-    mind = compose(named_condition(options.condition), knowledge_of(world), EpisodicMemory())
-    player = Player(world, mind, PolicyModel("planner", follow_plan), Decoding())
+    parser.add_argument(
+        "--hide",
+        nargs="?",
+        const="all",
+        default="",
+        choices=("all", "half"),
+        help="made-up names for all substances that goals name, or for half of them",
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="variations played at a time")
+    return parser.parse_args()
 
+
+def chosen_tasks(options: argparse.Namespace) -> list[Task]:
+    """The variations that the options name."""
     names = options.tasks or ALL_TASKS
     if any("/" in name for name in names):
         tasks = [task_at(name.partition("/")[0], int(name.partition("/")[2])) for name in names]
         if any(task.split == "test" for task in tasks):
-            parser.error("test variations are not played here")
-    elif options.draw:
+            raise SystemExit("test variations are not played here")
+        return tasks
+    if options.draw:
         tasks = drawn(options.draw, [*options.but, options.seed], ALL_TASKS)
-        tasks = [task for task in tasks if task.type in names]
-    else:
-        tasks = list_tasks(options.split, options.per_task, names)
-    by_task: dict[str, list[Episode]] = defaultdict(list)
-    for task in tasks:
-        played = play_hidden(player, task) if options.hide else play_task(player, task, Setting())
-        by_task[task.type].append(played)
-        if played.score < 100:
-            print(f"  {task.id}: {reason(played)}", flush=True)
-            if options.out:
-                options.out.mkdir(parents=True, exist_ok=True)
-                (options.out / f"{task.id.replace('/', '-')}.txt").write_text(
-                    course(played), encoding="utf-8"
-                )
+        return [task for task in tasks if task.type in names]
+    return list_tasks(options.split, options.per_task, names)
+
+
+def print_row(name: str, group: Sequence[Played]) -> None:
+    """A row of the table: mean, wins and steps of some episodes."""
+    mean = sum(one.score for one in group) / len(group)
+    won = sum(one.won for one in group)
+    steps = sum(one.steps for one in group) / len(group)
+    print(f"{name:<50} {len(group):>8} {mean:>6.1f} {won:>5} {steps:>6.1f}")
+
+
+def main() -> None:
+    """Play and print."""
+    options = read_options()
+    terms = Terms(options.condition, options.hide, options.seed)
+    every: list[Played] = []
+    by_task: dict[str, list[Played]] = defaultdict(list)
+    for played in play_all(chosen_tasks(options), terms, options.jobs):
+        every.append(played)
+        by_task[played.task.type].append(played)
+        if not played.reason:
+            continue
+        named = f" ({played.hidden} as {MADE_UP})" if played.hidden else ""
+        print(f"  {played.task.id}{named}: {played.reason}", flush=True)
+        if options.out:
+            options.out.mkdir(parents=True, exist_ok=True)
+            file = options.out / f"{played.task.id.replace('/', '-')}.txt"
+            file.write_text(played.course, encoding="utf-8")
     print(f"\n{'task':<50} {'episodes':>8} {'mean':>6} {'won':>5} {'steps':>6}")
-    every = [one for group in by_task.values() for one in group]
-    for name, group in (*by_task.items(), ("all", every)):
-        mean = sum(one.score for one in group) / len(group)
-        steps = sum(len(one.steps) for one in group) / len(group)
-        print(
-            f"{name:<50} {len(group):>8} {mean:>6.1f} {sum(one.won for one in group):>5} {steps:>6.1f}"
-        )
+    for name, group in by_task.items():
+        print_row(name, group)
+    made_up = [one for one in every if one.hidden]
+    if made_up:
+        names = sorted({one.hidden for one in made_up})
+        print_row(f"with a made-up name ({len(names)} substances)", made_up)
+    print_row("all", every)
 
 
 if __name__ == "__main__":
