@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from inspect import signature
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -17,6 +14,7 @@ from rpms.cli.app import command_of
 from rpms.cli.teach import report, write_pairs
 from rpms.logic.counting import counted
 from rpms.logic.errors import FileError, InputError
+from rpms.logic.goal import Progress
 from rpms.models.policy import FunctionModel
 from rpms.paper.condition import CONDITIONS
 from rpms.play.plan import NamedModel, lend
@@ -26,7 +24,14 @@ from rpms.play.settings import Settings
 from rpms.store.runs import RunFolder
 from rpms.teaching.classroom import Classroom, correct, read_conditions, teach_pairs
 from rpms.teaching.pairs import PairSource, add_pairs, read_pairs
-from rpms.teaching.teacher import Corrections, Follower, player_of, spread, taught_step
+from rpms.teaching.teacher import (
+    Corrections,
+    Follower,
+    Thoughts,
+    player_of,
+    spread,
+    taught_step,
+)
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms
@@ -66,16 +71,31 @@ def test_every_step_of_the_teacher_is_told_to_every_condition(taught):
     assert "[RULES" not in blocks["baseline"]
 
 
-def test_the_thought_is_the_sub_goal_that_a_told_prompt_shows(taught):
-    out, _ = taught
+@pytest.mark.parametrize("thoughts", Thoughts)
+def test_the_thought_is_the_sub_goal_that_a_told_prompt_shows(tmp_path, thoughts):
+    out = tmp_path / "pairs.jsonl"
+    teach_pairs(replace(classroom(), thoughts=thoughts), out, None, Listener(), processes=1)
     for pair in read_pairs(out):
         shown = re.search("Current sub-goal: (.*)", pair.prompt[0].content)
         if pair.condition == "baseline":
             assert shown is None
-        else:
-            assert shown is not None
-            thought = f"Thought: I want to {shown[1]}."
-            assert pair.completion[0].content.startswith(f"{thought}\n")
+            continue
+        assert shown is not None
+        sub_goal = shown[1]
+        if thoughts is Thoughts.WORDS:
+            kind, target = sub_goal.split(" - ")
+            sub_goal = f"{kind.removesuffix('_object')} {target}"
+        thought = f"Thought: I want to {sub_goal}."
+        assert pair.completion[0].content.startswith(f"{thought}\n")
+        for turn in pair.prompt[2:-1:2]:
+            assert turn.role == "assistant"
+            assert "_object" not in turn.content or thoughts is Thoughts.PRINTED
+
+
+def test_sub_goals_are_said_in_words():
+    assert Progress("find_object", "apple", 0, 1).words == "find apple"
+    assert Progress("fill_a_vessel_with", "water", 0, 1).words == "fill a vessel with water"
+    assert Progress("water_and_wait", "", 0, 1).words == "water and wait"
 
 
 def test_a_pair_is_the_prompt_that_a_run_of_the_condition_shows(taught, tmp_path):
@@ -113,19 +133,28 @@ def test_the_lines_are_what_other_trainers_read(taught):
         assert {"task", "condition", "step", "source", "split", "world"} <= row.keys()
 
 
-def test_the_line_of_the_docs_makes_messages_of_which_the_answer_alone_is_learned(taught):
-    jq = shutil.which("jq")
-    if jq is None:
-        pytest.skip("jq is not installed")
-    out, _ = taught
-    page = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text("utf-8")
-    (program,) = re.findall("^jq -c '(.*)' pairs.jsonl", page, re.MULTILINE)
-    made = subprocess.run([jq, "-c", program, out], check=True, capture_output=True, text=True)
-    for line, pair in zip(made.stdout.splitlines(), read_pairs(out), strict=True):
-        *earlier, answer = json.loads(line)["messages"]
+def test_of_the_messages_the_answer_alone_is_learned(rpms: Rpms, tmp_path):
+    pairs, messages = tmp_path / "pairs.jsonl", tmp_path / "messages.jsonl"
+    arguments = ("--split", "builtin_train", "--limit", "1", "--memory", "none", "--out", pairs)
+    done = rpms("teach", "pairs", "alfworld", *arguments, "--messages", messages)
+    assert f"{messages}: the same pairs as messages" in done.out
+    lines = messages.read_text("utf-8").splitlines()
+    for line, pair in zip(lines, read_pairs(pairs), strict=True):
+        row = json.loads(line)
+        assert row.keys() == {"messages"}  # OpenAI takes nothing beside them
+        *earlier, answer = row["messages"]
         assert answer == {"role": "assistant", "content": pair.completion[0].content}
         weights = [turn["weight"] for turn in earlier if turn["role"] == "assistant"]
         assert weights == [0] * (len(pair.prompt) // 2 - 1)
+        assert [turn["content"] for turn in earlier] == [turn.content for turn in pair.prompt]
+
+
+def test_messages_do_not_take_the_place_of_the_pairs(rpms: Rpms, tmp_path):
+    pairs = tmp_path / "pairs.jsonl"
+    done = rpms("teach", "pairs", "alfworld", "--out", pairs, "--messages", pairs)
+    assert done.code == 2
+    assert "is the file of the pairs: give another" in done.err
+    assert not pairs.exists()
 
 
 def test_the_same_command_adds_nothing_and_plays_nothing_again(taught):
@@ -158,7 +187,7 @@ def test_wherever_a_student_is_the_teacher_wins_from_there(place):
     follower = Follower(player, task.id, outcome.observation)
     for number in range(80):
         move = follower.decide(outcome.observation)
-        said = taught_step(move)
+        said = taught_step(move, Thoughts.WORDS)
         assert said is not None
         command = walk.choice(choices) if number < 25 else said.command
         outcome = game.step(command)
@@ -183,7 +212,7 @@ def test_a_loop_is_corrected_and_spread_over_the_episode():
     room = classroom(1)
     plan = room.student("full", "planner", NamedModel("planner"))
     episode = episode_of(plan, room.tasks[0], ["go to nowhere", "inventory"] * 15)
-    corrections = Corrections(room.teacher(), plan, "full", most=5)
+    corrections = Corrections(room.teacher(), plan, "full", Thoughts.WORDS, most=5)
     lines = [json.loads(line) for line in corrections(episode).splitlines()]
     assert [line["step"] for line in lines] == [1, 7, 13, 19, 25]
     assert {line["source"] for line in lines} == {"correction"}

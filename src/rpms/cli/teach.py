@@ -17,8 +17,10 @@ from rpms.models.catalogue import PROVIDERS, taught_on
 from rpms.models.windows import context_window
 from rpms.play.display import Lines, progress
 from rpms.play.settings import ALLOW, NO_MEMORY, REFUSE, Settings
+from rpms.store.files import write_whole
 from rpms.teaching.classroom import Classroom, TaughtPairs, correct, read_conditions, teach_pairs
-from rpms.teaching.pairs import TRAINING, read_pairs
+from rpms.teaching.pairs import TRAINING, messages_text, read_pairs
+from rpms.teaching.teacher import Thoughts
 from rpms.teaching.trainer import Training
 from rpms.teaching.training import train
 from rpms.worlds.base import World
@@ -42,22 +44,28 @@ def write_pairs(
     world: str,
     out: Path,
     conditions: str = "baseline,rules-only,memory-only,full",
+    thoughts: Thoughts = Thoughts.WORDS,
+    messages: Path | None = None,
     engine: str = "native",
     option: list[str] | None = None,
 ) -> None:
     """Let the planner play, and write each of its steps as the prompt of every condition with the
     right answer.
 
-    TRL reads the lines as they are (docs/teaching.md has other trainers). Only what is new is added
-    to a file; the same command continues where it stopped.
+    TRL reads the lines as they are, and OpenAI, Axolotl and LLaMA-Factory those of --messages
+    (docs/teaching.md). Only what is new is added to a file; the same command continues where it
+    stopped.
 
     Without --split, games come from the world's first split to learn from; --overlap allow also
     takes one that is measured on.
     """
     options.refuse_folders(out)
+    _check_messages(out, messages)
     room = _classroom(resources, settings, find_world(world), conditions, engine, option)
+    room = replace(room, thoughts=thoughts)
     done = teach_pairs(room, out, resources.workers, progress(make_console()), resources.processes)
     report(done, out)
+    _write_messages(out, messages)
     both = {"rules-only", "full"} <= set(room.conditions)
     if done.found and both and settings.memory == NO_MEMORY:
         say(
@@ -73,6 +81,8 @@ def correct_student(
     world: str,
     pairs: Path,
     conditions: str = "baseline,rules-only,memory-only,full",
+    thoughts: Thoughts = Thoughts.WORDS,
+    messages: Path | None = None,
     most: int = 25,
     engine: str = "native",
     option: list[str] | None = None,
@@ -83,10 +93,12 @@ def correct_student(
     By default it plays the games that the pairs are of. Then train again, on all pairs.
     """
     options.refuse_folders(pairs)
+    _check_messages(pairs, messages)
     found = find_world(world)
     if settings.given.keys().isdisjoint(("task", "sample", "limit", "per_task")):
         settings = _same_games(settings, pairs, found)
     room = _classroom(resources, settings, found, conditions, engine, option)
+    room = replace(room, thoughts=thoughts)
     model = student if student.partition("/")[0] in PROVIDERS else f"hf/{student}"
     named = resources.model(model, settings)
     named.check()
@@ -104,6 +116,21 @@ def correct_student(
         room, named, window.tokens, pairs, listen, most, resources.workers, resources.processes
     )
     report(done, pairs)
+    _write_messages(pairs, messages)
+
+
+def _check_messages(pairs: Path, messages: Path | None) -> None:
+    """Refuse a place for messages that cannot be written, before anything is played."""
+    options.refuse_folders(messages)
+    if messages is not None and messages.absolute() == pairs.absolute():
+        raise InputError(f"--messages {messages}: is the file of the pairs: give another")
+
+
+def _write_messages(pairs: Path, messages: Path | None) -> None:
+    """Write all pairs of a file as lists of messages, if that was asked for and there are any."""
+    if messages is not None and is_there(pairs):
+        write_whole(messages, messages_text(read_pairs(pairs)))
+        say(f"{messages}: the same pairs as messages")
 
 
 def _same_games(settings: Settings, pairs: Path, world: World) -> Settings:

@@ -121,6 +121,10 @@ class GoalStep(NamedTuple):
     """True if the belief shows that it was done."""
 
 
+_THE_TARGET = " object"
+"""How the name of a sub-goal refers to its target; said aloud, the target stands there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """The current sub-goal, as far as the belief tells."""
@@ -135,6 +139,14 @@ class Progress:
     @property
     def text(self) -> str:
         return f"{self.sub_goal} - {self.target}" if self.target else self.sub_goal
+
+    @property
+    def words(self) -> str:
+        """The sub-goal as one would say it: `find apple`."""
+        words = self.sub_goal.replace("_", " ")
+        if not self.target:
+            return words
+        return f"{words.removesuffix(_THE_TARGET)} {self.target}"
 
     @property
     def percent(self) -> int:

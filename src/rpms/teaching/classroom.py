@@ -28,7 +28,7 @@ from rpms.teaching.pairs import (
     parse_pairs,
     require_training_split,
 )
-from rpms.teaching.teacher import Corrections, RetoldEpisodes
+from rpms.teaching.teacher import Corrections, RetoldEpisodes, Thoughts
 from rpms.worlds.base import Setting, Task, World
 
 TEACHER = "planner"
@@ -48,6 +48,7 @@ class Classroom:
     """Settings of the student's prompts, as a run of it would have them; a manual is the
     teacher's too."""
     conditions: tuple[str, ...] = tuple(CONDITIONS)
+    thoughts: Thoughts = Thoughts.WORDS
 
     def __post_init__(self) -> None:
         if not self.tasks:
@@ -146,8 +147,8 @@ def teach_pairs(
     told: dict[str, RunPlan] = {}
     for condition in room.conditions:
         told[condition] = room.student(condition, TEACHER, NamedModel(TEACHER))
-    retold = f"pairs-{_digest(told.values())}"
-    plan = replace(teacher, keep={retold: RetoldEpisodes(teacher, told)})
+    retold = f"pairs-{_digest(told.values())}-{room.thoughts}"
+    plan = replace(teacher, keep={retold: RetoldEpisodes(teacher, told, room.thoughts)})
     folder = beside(out, f"{out.stem}.teacher") / _digest([teacher])
     summary = run(plan, folder, workers, listener, runner=InProcesses(processes))
     found = _kept(RunFolder(folder), retold)
@@ -173,10 +174,10 @@ def correct(
     check_addable(out, room.world.name)
     teacher = room.teacher()
     runs: list[PlannedRun] = []
-    name = f"corrections-{_digest([teacher])}-{most}"
+    name = f"corrections-{_digest([teacher])}-{most}-{room.thoughts}"
     for condition in room.conditions:
         plan = room.student(condition, student.name, student, context)
-        corrections = Corrections(teacher, plan, condition, most)
+        corrections = Corrections(teacher, plan, condition, room.thoughts, most)
         folder = beside(out, f"{out.stem}.students") / f"{condition}-{_digest([plan])}"
         runs.append(PlannedRun(condition, replace(plan, keep={name: corrections}), folder))
     summaries = _play(runs, student, listener, workers, processes)

@@ -1,5 +1,5 @@
-"""Pairs of a prompt and its right answer: one JSON line each, as TRL and others' trainers read
-them.
+"""Pairs of a prompt and its right answer: one JSON line each, as TRL reads them, or as a list of
+messages, as most other trainers do.
 """
 
 import hashlib
@@ -62,6 +62,25 @@ class Pair:
 def pairs_text(pairs: Iterable[Pair]) -> str:
     """Pairs as JSON lines."""
     lines = [json.dumps(asdict(pair), ensure_ascii=False) for pair in pairs]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def messages_text(pairs: Iterable[Pair]) -> str:
+    """Pairs as JSON lines of `messages` and nothing else, which OpenAI, Axolotl and LLaMA-Factory
+    read.
+
+    The answer alone is to be learned: earlier turns of the model have weight 0, since a student's
+    mistakes are among them.
+    """
+    lines: list[str] = []
+    for pair in pairs:
+        messages: list[dict[str, object]] = []
+        for message in (*pair.prompt, *pair.completion):
+            messages.append({"role": message.role, "content": message.content})
+        for turn in messages[: len(pair.prompt)]:
+            if turn["role"] == "assistant":
+                turn["weight"] = 0
+        lines.append(json.dumps({"messages": messages}, ensure_ascii=False))
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -4,6 +4,7 @@ the game to it.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from rpms.models.base import Model
 from rpms.models.parsing import parse_answer
 from rpms.models.policy import FunctionModel
+from rpms.paper.decide import Decision
 from rpms.paper.episode import Episode, Step
 from rpms.paper.prompt import Message, Prompt
 from rpms.paper.usage import Usage
@@ -25,6 +27,21 @@ from rpms.worlds.base import Command, Outcome
 
 _HASH = 12
 """Hexadecimal digits of a hash that are enough to tell two files apart."""
+
+
+class Thoughts(StrEnum):
+    """How the thought of an answer says the sub-goal."""
+
+    WORDS = "words"
+    """As one would say it: `find book`."""
+    PRINTED = "printed"
+    """As the prompt prints it: `find_object - book`."""
+
+    def of(self, decision: Decision) -> str:
+        """The thought that a step's sub-goal is."""
+        progress = decision.progress
+        said = progress.words if self is Thoughts.WORDS else progress.text
+        return f"I want to {said}."
 
 
 class TaughtStep(NamedTuple):
@@ -81,13 +98,13 @@ def follow(player: Player, episode: Episode) -> Iterator[Move]:
         follower.hear(move, step.answer, step.command, Outcome(step.result, step.score))
 
 
-def taught_step(move: Move) -> TaughtStep | None:
+def taught_step(move: Move, thoughts: Thoughts) -> TaughtStep | None:
     """The teacher's move as something to learn; None where it had no plan, and so nothing to
     teach.
     """
     if not plan_of(move.decision).options or not move.command:
         return None
-    return TaughtStep(move.asked.parsed.thought, move.command)
+    return TaughtStep(thoughts.of(move.decision), move.command)
 
 
 @dataclass(frozen=True)
@@ -99,6 +116,7 @@ class RetoldEpisodes:
     teacher: RunPlan
     told: Mapping[str, RunPlan]
     """By condition: the run in which a student would see such prompts."""
+    thoughts: Thoughts
     _one_at_a_time: Lock = field(default_factory=Lock, repr=False, compare=False)
     """Held while an episode is retold: players keep what they have computed, and threads share
     them here."""
@@ -118,19 +136,23 @@ class RetoldEpisodes:
             return pairs_text(found)
 
     def _pairs(self, condition: str, episode: Episode) -> Iterator[Pair]:
-        spoken = replace(episode, steps=tuple(map(_as_taught, episode.steps)))
+        steps = tuple(_as_taught(step, self.thoughts) for step in episode.steps)
+        spoken = replace(episode, steps=steps)
         about = _about(self.teacher, self.told[condition], condition, episode)
         for move, step in zip(follow(self._players[condition], spoken), spoken.steps, strict=True):
             said = TaughtStep(step.thought, step.command)
             yield make_pair(move.decision.prompt, said, about, step.number)
 
 
-def _as_taught(step: Step) -> Step:
+def _as_taught(step: Step, thoughts: Thoughts) -> Step:
     """A teacher's step as the student's turns will show it: a thought and an action, and
     nothing else.
     """
-    answer = TaughtStep(step.thought, step.command).answer
-    return replace(step, answer=answer, action=step.command, repairs=())
+    thought = step.thought
+    if plan_of(step.decision).options:
+        thought = thoughts.of(step.decision)
+    answer = TaughtStep(thought, step.command).answer
+    return replace(step, answer=answer, thought=thought, action=step.command, repairs=())
 
 
 @dataclass(frozen=True)
@@ -142,6 +164,7 @@ class Corrections:
     teacher: RunPlan
     student: RunPlan
     condition: str
+    thoughts: Thoughts
     most: int
     """States of an episode that are kept at most, spread over it: a loop of fifty steps says
     little more than one."""
@@ -159,7 +182,7 @@ class Corrections:
         about = _about(self.teacher, self.student, self.condition, episode)
         about = replace(about, source=PairSource.CORRECTION, student=self.student.model_name)
         for move, step in zip(follow(self._player, episode), episode.steps, strict=True):
-            said = taught_step(move)
+            said = taught_step(move, self.thoughts)
             if said is not None:
                 yield make_pair(step.decision.prompt, said, about, step.number)
 
