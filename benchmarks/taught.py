@@ -1,11 +1,12 @@
 """The table of taught models, from nothing: memory, pairs, trainings, corrections, games.
 
     python benchmarks/taught.py BASE --data DIR --out FOLDER [--games 10,20,40,80,160] [--seeds 0,1,2]
-                                [--corrected] [--run]
+                                [--corrected] [--thoughts words] [--run]
 
 Prints the commands that the rows of docs/results.md are made of, one a line; with --run they are
 carried out in turn, and the last one prints the table. Each command continues where it stopped, so
-that the same line goes on after a crash. BASE is a chat model: a folder, a .gguf file or a name on
+that the same line goes on after a crash. The thoughts of those rows say the sub-goal as prompts
+print it; --thoughts words says it in words, as `rpms teach` does now. BASE is a chat model: a folder, a .gguf file or a name on
 the Hugging Face hub. Teaching wants a GPU: about five minutes for 40 games at 1.5B.
 """
 
@@ -32,6 +33,8 @@ class Series:
     base: str
     data: Path
     out: Path
+    thoughts: str
+    """How thoughts say the sub-goal: printed or words."""
 
     @property
     def memory(self) -> str:
@@ -51,7 +54,7 @@ class Series:
         pairs = str(self.out / f"{name}.jsonl")
         yield [
             *("rpms", "teach", "pairs", "alfworld", "--split", "train", "--sample", str(games)),
-            *("--seed", str(seed), "--memory", self.memory),
+            *("--seed", str(seed), "--memory", self.memory, "--thoughts", self.thoughts),
             *("--data", str(self.data), "--out", pairs),
         ]
         yield from self._train_and_play(name, pairs, seed)
@@ -64,7 +67,8 @@ class Series:
         yield ["cp", "-n", str(self.out / f"{before}.jsonl"), pairs]
         yield [
             *("rpms", "teach", "correct", f"hf/{self.base}+{self.out / before}", "alfworld"),
-            *("--pairs", pairs, "--memory", self.memory, "--steps", "30"),
+            *("--pairs", pairs, "--memory", self.memory, "--thoughts", self.thoughts),
+            *("--steps", "30"),
             *("--most", str(MOST_CORRECTED), "--data", str(self.data)),
         ]
         yield from self._train_and_play(name, pairs, seed)
@@ -110,9 +114,10 @@ def main() -> int:
     parser.add_argument("--games", type=numbers, default=[10, 20, 40, 80, 160])
     parser.add_argument("--seeds", type=numbers, default=[0, 1, 2])
     parser.add_argument("--corrected", action="store_true")
+    parser.add_argument("--thoughts", choices=("printed", "words"), default="printed")
     parser.add_argument("--run", action="store_true")
     given = parser.parse_args()
-    series = Series(given.base, given.data, given.out)
+    series = Series(given.base, given.data, given.out, given.thoughts)
     if given.run:
         given.out.mkdir(parents=True, exist_ok=True)
     for command in commands(series, given.games, given.seeds, corrected=given.corrected):
