@@ -25,10 +25,10 @@ from rpms.paper.memory import Entry, merge
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.wording import rule_line, situation_lines, untagged_line
 from rpms.play.course import Course, Move
-from rpms.play.knob_values import SettingError
 from rpms.play.methods import Earlier, reflect
 from rpms.play.plan import NamedModel
-from rpms.play.settings import CONDITION_KNOBS, Settings
+from rpms.play.setting_values import SettingError
+from rpms.play.settings import CONDITION_SETTINGS, Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.play.understanding import Ask, Reads
@@ -110,7 +110,7 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
             )
         if isinstance(condition, Condition):
             for name in given.given:
-                if name in CONDITION_KNOBS:
+                if name in CONDITION_SETTINGS:
                     raise SettingError(
                         name, "is a part of the condition; give it there, or name the condition"
                     )

@@ -16,9 +16,9 @@ import typer
 import typer.main
 
 from rpms import __version__
-from rpms.cli.app import COMMANDS as KNOWN
-from rpms.cli.app import OF_GROUPS, command_of, make_app
-from rpms.cli.options import Resources
+from rpms.cli import run, study
+from rpms.cli.app import make_app
+from rpms.cli.resources import Resources
 from rpms.paper.enforcement import PARTS
 from tests.cli.command import Rpms
 
@@ -48,11 +48,7 @@ def test_every_command_has_help_that_says_what_it_does(rpms: Rpms, command: tupl
     assert says.strip()[0].isalpha()
 
 
-PLAYS = {
-    "run": command_of("run", KNOWN["run"].load()),
-    "learn": command_of("learn", KNOWN["learn"].load()),
-    "study": command_of("study run", OF_GROUPS["study run"].load()),
-}
+PLAYS = {"run": run.main, "learn": run.learn_memory, "study": study.main}
 
 
 @pytest.mark.parametrize("command", PLAYS.values(), ids=PLAYS)

@@ -13,7 +13,7 @@ import pytest
 import typer.rich_utils  # noqa: F401  it reads FORCE_COLOR when it is first imported, which must not be in a test
 from rich.console import Console
 
-from rpms.cli.knobs import GROUPS
+from rpms.cli.panels import PANELS
 from rpms.cli.run import print_summary
 from rpms.store.memories import freeze, read_memory
 from rpms.store.runs import RunFolder
@@ -76,8 +76,8 @@ class TestHelp:
         ungrouped = help_text.partition("╭─ Options ─")[2].partition("╰─")[0]
         assert re.findall(r"--[a-z-]+", ungrouped) == ["--help"]
         titles = [line.strip("╭─╮ ") for line in help_text.splitlines() if line.startswith("╭─")]
-        shown = [title for title in titles if title in GROUPS]
-        assert shown == [group for group in GROUPS if group in shown], (
+        shown = [title for title in titles if title in PANELS]
+        assert shown == [panel for panel in PANELS if panel in shown], (
             "in the order they are listed in"
         )
         assert len(shown) >= 4
@@ -98,7 +98,7 @@ class TestHelp:
             assert len(line.strip()) + 1 + len(following.split()[0]) > width - 2, line
 
     def test_no_option_is_in_two_groups(self):
-        names = [name for group in GROUPS.values() for name in group]
+        names = [name for panel in PANELS.values() for name in panel]
         assert len(names) == len(set(names))
 
     def test_no_option_is_cut_off_on_a_narrow_screen(self, terminal: Terminal):

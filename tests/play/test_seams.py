@@ -654,7 +654,7 @@ def test_a_package_gives_a_part_a_short_name(my_parts, monkeypatch, seam, name):
     point = EntryPoint("short", f"{my_parts}:{name}", f"rpms.{seam}")
     monkeypatch.syspath_prepend(str(Path.cwd()))
     monkeypatch.setattr(
-        "rpms.play.knob_values.entry_points",
+        "rpms.play.setting_values.entry_points",
         lambda group: [point] if group == f"rpms.{seam}" else [],
     )
     found = getattr(Settings.read({seam: "short"}), seam)

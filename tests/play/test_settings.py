@@ -1,4 +1,4 @@
-"""The knobs: read alike from every side, over presets, with a clear word for each mistake."""
+"""The settings: read alike from every side, over presets, with a clear word for each mistake."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rpms.cli.setting_options import SettingOptions
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.rules import Tier
 from rpms.paper.arbitration import Arbitration
@@ -15,9 +16,8 @@ from rpms.paper.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.paper.memory import Kind
 from rpms.paper.prompt import Form, Layout, Part
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.knobs import KNOBS
 from rpms.play.plan import plan_run
-from rpms.play.settings import NAMES, PRESETS, SettingError, Settings
+from rpms.play.settings import PRESETS, SETTING_NAMES, SettingError, Settings
 from rpms.play.sources import ManualChoice, choose_manual, knowledge_of, manual_of
 from rpms.play.task_choice import limited
 from rpms.worlds.base import Setting, Task
@@ -70,9 +70,12 @@ def test_a_text_means_what_a_value_means(name, text, yaml):
         assert Settings.read({name: getattr(from_text, name)}) == from_text
 
 
-def test_every_knob_says_what_it_is():
-    assert list(KNOBS) == [each.name for each in fields(Settings)]
-    assert all(knob.doc.format_map(NAMES) and knob.values for knob in KNOBS.values())
+def test_every_setting_is_an_option_of_the_command_line():
+    assert [each.name for each in fields(SettingOptions)] == list(SETTING_NAMES)
+
+
+def test_the_presets_give_every_setting_that_one_of_them_gives():
+    assert PRESETS["paper"].given.keys() == PRESETS["strict"].given.keys()
 
 
 @pytest.mark.parametrize(
@@ -141,7 +144,7 @@ def test_recall_is_set_by_theta_k_and_weights():
         Settings.read({"weights": "type=0.9"}).sources(ALFWORLD)
 
 
-def test_the_protocol_records_every_knob():
+def test_the_protocol_records_every_setting():
     first = plan(Settings.read({"limit": 2})).protocol()
     for given, field in (
         ({"theta": 0.9}, "retrieval.theta"),

@@ -10,7 +10,6 @@ from random import Random
 
 import pytest
 
-from rpms.cli.app import command_of
 from rpms.cli.teach import report, write_pairs
 from rpms.logic.counting import counted
 from rpms.logic.errors import FileError, InputError
@@ -298,7 +297,7 @@ def test_pairs_of_another_world_are_refused_before_a_game_is_played(taught, tmp_
 
 @pytest.mark.parametrize("option", ["--price", "--record", "--base-url", "--max-cost", "--ray"])
 def test_the_planner_has_no_price_no_answers_to_keep_and_no_server(option):
-    options = signature(command_of("teach pairs", write_pairs)).parameters
+    options = signature(write_pairs).parameters
     assert option.removeprefix("--").replace("-", "_") not in options
 
 

@@ -4,17 +4,14 @@ Each reads its options, calls one function and prints what it returns. A command
 imported when the command line names it, so that help and mistakes do not wait for the others.
 """
 
-from collections.abc import Callable, Mapping
-from functools import cache
 from importlib import import_module
-from inspect import cleandoc, signature
+from inspect import cleandoc
 from typing import Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperGroup
 
 import rpms
-from rpms.cli.knobs import declare, with_shared
 from rpms.cli.screen import complain, say, show_logs
 
 _PLAY = "Play and learn"
@@ -157,19 +154,6 @@ COMMANDS = {
         "Make ALFWorld games, so that you need not download any.",
     ),
 }
-OF_GROUPS = {
-    "rules learn": LazyCommand(_KNOW, "rules_learn", "learn"),
-    "rules verify": LazyCommand(_KNOW, "rules_learn", "check_against"),
-    "teach pairs": LazyCommand(_PLAY, "teach", "write_pairs"),
-    "teach train": LazyCommand(_PLAY, "teach", "train_model"),
-    "teach correct": LazyCommand(_PLAY, "teach", "correct_student"),
-    "teach show": LazyCommand(_PLAY, "teach", "show_taught"),
-    "study run": LazyCommand(_PLAY, "study", "main"),
-    "guard mcp": LazyCommand(_MORE, "guard_mcp", "run"),
-}
-"""Commands of groups that stand in another module than their group, or share its options, in the
-order of the help."""
-_NOT_IMPORTED: Any = None
 
 
 class LazyCommands(TyperGroup):
@@ -179,16 +163,14 @@ class LazyCommands(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        for name in COMMANDS:
-            self.commands.setdefault(name, _NOT_IMPORTED)  # names to suggest for a mistyped one
+        for name, known in COMMANDS.items():
+            self.commands[name] = _described(name, known)  # also for `did you mean`
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command; while the help of all is written, one that says no more than its summary."""
         known = COMMANDS.get(cmd_name)
-        if known is None:
+        if known is None or self._describing:
             return super().get_command(ctx, cmd_name)
-        if self._describing:
-            return _described(cmd_name, known)
         return imported(cmd_name, known)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -197,6 +179,17 @@ class LazyCommands(TyperGroup):
             super().format_help(ctx, formatter)
         finally:
             self._describing = False
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command, and print what an interrupted one says about going on."""
+        show_logs()
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            if str(stop):
+                complain(f"rpms: {stop}")
+                raise SystemExit(130) from None
+            raise
 
 
 def make_app() -> typer.Typer:
@@ -232,38 +225,15 @@ def imported(name: str, known: LazyCommand) -> Any:
     found = known.load()
     command: Any
     if isinstance(found, typer.Typer):
-        group = _completed(name, found)
-        join_lines(group)
-        command = typer.main.get_group(group)
+        command = typer.main.get_group(found)
     else:
         alone = typer.Typer(add_completion=False)
-        alone.command(name)(command_of(name, found))
-        join_lines(alone)
+        alone.command(name)(found)
         command = typer.main.get_command(alone)
     command.name = name
     command.rich_help_panel = known.panel
+    _join_lines(command)
     return command
-
-
-def _completed(name: str, group: typer.Typer) -> typer.Typer:
-    """A group with those of its commands that stand elsewhere, each with its options."""
-    own = {each.name for each in group.registered_commands}
-    for path, other in OF_GROUPS.items():
-        first, _, word = path.partition(" ")
-        if first == name and word not in own:
-            group.command(word)(command_of(path, other.load()))
-    for each in group.registered_commands:
-        if f"{name} {each.name}" not in OF_GROUPS:
-            declare(each.callback, f"{name} {each.name}")
-    return group
-
-
-def command_of(path: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function as a command: its parameters get the options that `options.toml` tells."""
-    if "settings" in signature(function).parameters:
-        return with_shared(path, function)
-    declare(function, path)
-    return function
 
 
 def _described(name: str, known: LazyCommand) -> Any:
@@ -282,39 +252,12 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-class _Explained(TyperCommand):
-    """A command whose options' help may name what only the settings know: `{conditions}`."""
+def _join_lines(command: Any) -> None:
+    """Make each paragraph of a command's help, and of those below it, one line.
 
-    def invoke(self, ctx: Any) -> Any:
-        """Run it, and print what an interrupted command says about going on."""
-        show_logs()
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as stop:
-            if str(stop):
-                complain(f"rpms: {stop}")
-                raise SystemExit(130) from None
-            raise
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        for each in self.params:
-            if isinstance(each, TyperOption) and each.help and "{" in each.help:
-                each.help = each.help.format_map(_names_in_settings())
-        super().format_help(ctx, formatter)
-
-
-@cache
-def _names_in_settings() -> Mapping[str, str]:
-    """The names that a setting's values have, such as those of all conditions."""
-    from rpms.play.settings import NAMES  # noqa: PLC0415  few ask for help
-
-    return {name: ", ".join(known) for name, known in NAMES.items()}
-
-
-def join_lines(app: typer.Typer) -> None:
-    """Make each paragraph of every command's help one line; typer does so with the first alone."""
-    for command in app.registered_commands:
-        command.cls = _Explained
-        text = command.help or (command.callback and command.callback.__doc__) or ""
-        paragraphs = cleandoc(text).split("\n\n")
-        command.help = "\n\n".join([" ".join(each.split()) for each in paragraphs])
+    Typer does so with the first paragraph alone.
+    """
+    paragraphs = cleandoc(command.help or "").split("\n\n")
+    command.help = "\n\n".join([" ".join(each.split()) for each in paragraphs])
+    for below in getattr(command, "commands", {}).values():
+        _join_lines(below)

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+import typer
 
 import rpms
 from rpms.cli.screen import say
@@ -26,7 +28,11 @@ _NAMED = 2.0
 """Rank of a heading that is exactly one of the words."""
 
 
-def search_docs(words: list[str] | None = None) -> None:
+def search_docs(
+    words: Annotated[
+        list[str] | None, typer.Argument(help="Words, or beginnings of words, that a section has.")
+    ] = None,
+) -> None:
     """List the sections of the documentation that have all the words; without words, the pages
     by task.
     """

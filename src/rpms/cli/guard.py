@@ -5,9 +5,11 @@ server.
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from rpms.cli import guard_mcp
 from rpms.cli.screen import MOST_MISTAKES, complain, make_console, say, stop_at_mistakes
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import excerpt
@@ -27,13 +29,27 @@ from rpms.report.table import grid
 from rpms.store.files import write_whole
 from rpms.store.manual_reader import manual_text
 
+ManualsOption = Annotated[
+    list[Path],
+    typer.Option(help="The guard's manual; repeat it if the manual has several files."),
+]
+PythonOption = Annotated[
+    Path | None, typer.Option(help="The Python file with the functions the manual names.")
+]
+
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
 _MOST_ROWS = 200
 """Calls of a log that are listed, and of more as many whose ruling has changed."""
 
 
 @app.command("check")
-def check(manual: list[Path], log: Path | None = None, python: Path | None = None) -> None:
+def check(
+    manual: ManualsOption,
+    log: Annotated[
+        Path | None, typer.Argument(help="A log to replay; without it, only the manual is checked.")
+    ] = None,
+    python: PythonOption = None,
+) -> None:
     """Check a manual. With a log, judge every call in it again and show the rulings."""
     texts = [manual_text(file) for file in manual]
     stop_at_mistakes(find_tool_mistakes(*texts))
@@ -88,7 +104,12 @@ def _ruling_row(number: int, step: Replayed) -> list[str]:
 
 @app.command("audit")
 def audit_log(
-    log: Path, manual: list[Path], python: Path | None = None, out: Path | None = None
+    log: Annotated[Path, typer.Argument(help="A guard's log.")],
+    manual: ManualsOption,
+    python: PythonOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write it as a page into this folder.")
+    ] = None,
 ) -> None:
     """Say of each call in a log that changes something: informed, uninformed or violating; exit
     code 1 if one was not informed.
@@ -130,7 +151,18 @@ def _objection_row(number: int, step: Audited) -> list[str]:
 
 
 @app.command("draft")
-def draft(out: Path, command: list[str] | None = None, server: str = "") -> None:
+def draft(
+    out: Annotated[Path, typer.Option(help="The file to write, which must not be there yet.")],
+    command: Annotated[
+        list[str] | None, typer.Argument(help="An MCP server, after `--`.", show_default=False)
+    ] = None,
+    server: Annotated[
+        str,
+        typer.Option(
+            help="The address of an MCP server, which gets the token in RPMS_GUARD_SERVER_TOKEN."
+        ),
+    ] = "",
+) -> None:
     """Draft a manual of a server's tools; a person approves what does not say it only reads."""
     if is_there(out):
         raise InputError(f"{out}: is there already; choose another --out")
@@ -143,7 +175,13 @@ def draft(out: Path, command: list[str] | None = None, server: str = "") -> None
 
 
 @app.command("test")
-def run_tests(manual: Path, cases: Path, python: Path | None = None) -> None:
+def run_tests(
+    manual: Annotated[Path, typer.Argument(help="The guard's manual.")],
+    cases: Annotated[
+        Path, typer.Argument(help="Conversations with the ruling expected at each call.")
+    ],
+    python: PythonOption = None,
+) -> None:
     """Test a manual by cases; exit code 1 if a ruling is not the expected one."""
     guard = Guard([manual], python=load_python(python))
     done = run_cases(guard, cases)
@@ -155,3 +193,6 @@ def run_tests(manual: Path, cases: Path, python: Path | None = None) -> None:
     )
     if done.differences:
         raise typer.Exit(1)
+
+
+app.command("mcp")(guard_mcp.run)

@@ -5,7 +5,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from rpms.foreign.file_reader import is_there
 from rpms.logic.errors import InputError
@@ -21,23 +23,84 @@ _MEGABYTE = 1_000_000
 
 
 def run(
-    manual: list[str],
-    command: list[str] | None = None,
-    python: Path | None = None,
-    log: Path | None = None,
-    log_limit: float = 0.0,
-    timeout: float = 300.0,
-    observe_only: bool = False,
-    store: Path | None = None,
-    session: str = "",
-    server: list[str] | None = None,
-    listen: str = "",
-    tokens: Path | None = None,
-    jwks: str = "",
-    issuer: str = "",
-    audience: str = "",
-    claim: str = "",
-    host: list[str] | None = None,
+    manual: Annotated[
+        list[str], typer.Option(help="The guard's manual; repeat it for more.", metavar="FILE")
+    ],
+    command: Annotated[
+        list[str] | None, typer.Argument(help="The server, after `--`.", show_default=False)
+    ] = None,
+    python: Annotated[
+        Path | None,
+        typer.Option(help="The Python file with the functions the manual names.", metavar="FILE"),
+    ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(help="Write every call, ruling and result to this file.", metavar="FILE"),
+    ] = None,
+    log_limit: Annotated[
+        float, typer.Option(help="Move the log to FILE.1 when it is larger.", metavar="MB")
+    ] = 0.0,
+    timeout: Annotated[
+        float, typer.Option(help="Time that a call may take.", metavar="SECONDS")
+    ] = 300.0,
+    observe_only: Annotated[
+        bool, typer.Option("--observe-only", help="Judge and log; let every call through.")
+    ] = False,
+    store: Annotated[
+        Path | None, typer.Option(help="A SQLite file in which guards share facts.", metavar="FILE")
+    ] = None,
+    session: Annotated[
+        str,
+        typer.Option(
+            help="What the log has under this name is known from the start.", metavar="NAME"
+        ),
+    ] = "",
+    server: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=(
+                "An address, or a command; repeat it for more. To addresses the token in"
+                " RPMS_GUARD_SERVER_TOKEN is sent."
+            )
+        ),
+    ] = None,
+    listen: Annotated[
+        str,
+        typer.Option(help="Serve Streamable HTTP at /mcp instead of stdio.", metavar="HOST:PORT"),
+    ] = "",
+    tokens: Annotated[
+        Path | None,
+        typer.Option(
+            help="Lines of a client's name and its token; RPMS_GUARD_TOKEN is that of one client.",
+            metavar="FILE",
+        ),
+    ] = None,
+    jwks: Annotated[
+        str,
+        typer.Option(
+            help=(
+                "Take tokens (JWT) that are signed with a key from here, with --issuer and"
+                " --audience."
+            ),
+            metavar="URL",
+        ),
+    ] = "",
+    issuer: Annotated[str, typer.Option(help="Who must have issued a JWT.")] = "",
+    audience: Annotated[str, typer.Option(help="Whom a JWT must be for.")] = "",
+    claim: Annotated[
+        str,
+        typer.Option(
+            help="The claim of a JWT that tells clients apart; its subject by default.",
+            metavar="NAME",
+        ),
+    ] = "",
+    host: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A name by which clients may address this server; repeat it for more.",
+            metavar="NAME",
+        ),
+    ] = None,
 ) -> None:
     """Run MCP servers behind the guard: calls are checked, and so are resources and prompts."""
     servers = _servers_named(command, server)

@@ -6,7 +6,9 @@ import json
 import math
 import os
 from collections.abc import Container, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -33,7 +35,46 @@ from rpms.report.table import Table as TextTable
 from rpms.report.table import TableCell, TableLine, comma_separated, grid, line, markdown
 from rpms.store import memories
 from rpms.store.files import write_whole
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import find_world, world_names
+
+
+def memory_named(text: str) -> Path:
+    """A memory by its file, or `embedded` as after --memory. No world is named here, so
+    `embedded` works only if exactly one installed world has a memory.
+    """
+    from rpms.play.settings import EMBEDDED_MEMORY, Settings  # noqa: PLC0415  not for help
+
+    if text != EMBEDDED_MEMORY:
+        return Path(text)
+    found: dict[str, Path] = {}
+    for name in world_names():
+        with suppress(InputError):  # a world that cannot be loaded, or brings none
+            file = Settings(memory=EMBEDDED_MEMORY).memory_file(find_world(name))
+            if file:
+                found[name] = file
+    if len(found) != 1:
+        raise InputError(
+            f"embedded: worlds that bring a memory: {', '.join(found) or 'none'}; give a file"
+        )
+    return found.popitem()[1]
+
+
+MemoryArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="A memory (JSON Lines); `embedded`: the one that comes with ALFWorld.",
+        show_default=False,
+        parser=memory_named,
+    ),
+]
+MemoriesArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        help="A memory (JSON Lines); `embedded`: the one that comes with ALFWorld.",
+        show_default=False,
+        parser=memory_named,
+    ),
+]
 
 app = typer.Typer(help="Show, count, merge, compare and clean memories.", no_args_is_help=True)
 
@@ -58,7 +99,15 @@ def _warn_if_changed(file: Path) -> None:
 
 
 @app.command("show")
-def show(file: Path, entry: str | None = None) -> None:
+def show(
+    file: MemoryArgument,
+    entry: Annotated[
+        str | None,
+        typer.Argument(
+            help="Print only this entry, in full: its id or the start of it.", show_default=False
+        ),
+    ] = None,
+) -> None:
     """Print a memory, one line per entry; or one entry with all its fields and origins."""
     memory = memories.read_memory(file)
     _warn_if_changed(file)
@@ -84,7 +133,12 @@ _COLOURS: dict[str, str] = {
 
 
 @app.command("stats")
-def show_stats(file: Path, entries: bool = False) -> None:
+def show_stats(
+    file: MemoryArgument,
+    entries: Annotated[
+        bool, typer.Option("--entries", help="Also list every entry, goal and rule.")
+    ] = False,
+) -> None:
     """Count a memory's entries by kind, goal and rule; --entries lists each with the episodes
     it comes from.
     """
@@ -118,7 +172,13 @@ def _counts(counted: Stats, most: int | None) -> Table:
 
 
 @app.command("merge")
-def merge_files(files: list[Path], out: Path, world: str | None = None) -> None:
+def merge_files(
+    files: MemoriesArgument,
+    out: Annotated[Path, typer.Option(help="The memory to write; it must not exist yet.")],
+    world: Annotated[
+        str | None, typer.Option(help="The world, if the files do not name it.")
+    ] = None,
+) -> None:
     """Merge memories of one world: equal entries become one, with all their evidence.
 
     The order does not matter.
@@ -150,7 +210,10 @@ def _only_world(given: Iterable[EpisodicMemory]) -> str:
 
 
 @app.command("diff")
-def diff(before: Path, after: Path) -> None:
+def diff(
+    before: MemoryArgument,
+    after: MemoryArgument,
+) -> None:
     """List what differs between two memories.
 
     The exit code is 0 if they are equal, 1 if they differ.
@@ -172,7 +235,10 @@ def diff(before: Path, after: Path) -> None:
 
 
 @app.command("export")
-def export(file: Path, out: Path) -> None:
+def export(
+    file: MemoryArgument,
+    out: Annotated[Path, typer.Option(help="The file to write, ending in .md or .csv.")],
+) -> None:
     """Write a memory as Markdown to read, or as CSV for a spreadsheet."""
     form = _FORMS.get(out.suffix)
     if form is None:
@@ -198,11 +264,29 @@ _STYLES = {Worth.HARMFUL: "red", Worth.HELPFUL: "green", Worth.UNKNOWN: "dim"}
 
 @app.command("audit")
 def audit_runs(
-    runs: list[Path],
-    memory: Path | None = None,
-    out: Path | None = None,
-    form: str = "table",
-    rows: int = 10,
+    runs: Annotated[
+        list[Path], typer.Argument(help="Folders of runs played with --mask.", show_default=False)
+    ],
+    memory: Annotated[
+        Path | None,
+        typer.Option(
+            help="The memory these runs used.",
+            metavar="FILE|embedded",
+            show_default=False,
+            parser=memory_named,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to write the next memory; what it leaves out is kept in a file beside it.",
+            show_default=False,
+        ),
+    ] = None,
+    form: Annotated[str, typer.Option(help="table or json.")] = "table",
+    rows: Annotated[
+        int, typer.Option(help="How many of the entries with not enough evidence to list.", min=0)
+    ] = 10,
 ) -> None:
     """Estimate what each entry does to success, steps and infeasible actions, from runs that hid
     some (--mask).
@@ -317,7 +401,9 @@ def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str
 
 
 @app.command("quarantine")
-def quarantined(file: Path) -> None:
+def quarantined(
+    file: Annotated[Path, typer.Argument(help="A memory file (JSON Lines).", show_default=False)],
+) -> None:
     """List the entries that were set aside from a memory, and why."""
     os.close(open_regular(file))  # a path without a file would look like a memory that lost nothing
     aside = memories.read_quarantine(file)
@@ -327,7 +413,14 @@ def quarantined(file: Path) -> None:
 
 
 @app.command("restore")
-def restore_entry(entry: str, memory: Path) -> None:
+def restore_entry(
+    entry: Annotated[
+        str, typer.Argument(help="The entry's id, or the start of it.", show_default=False)
+    ],
+    memory: Annotated[
+        Path, typer.Option(help="The memory it was set aside from.", show_default=False)
+    ],
+) -> None:
     """Put an entry that was set aside back into its memory, and freeze the memory again."""
     item = memories.restore(memory, entry)
     say(f"{item.entry.id} is back in {memory}; it was set aside because: {excerpt(item.reason)}")

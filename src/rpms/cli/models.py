@@ -2,10 +2,12 @@
 
 from contextlib import closing
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from rpms.cli.screen import make_console, say
+from rpms.cli.shared_options import PriceOption
 from rpms.logic.counting import counted
 from rpms.models.accounting import cost, parse_price, price_of
 from rpms.models.base import Decoding, Model, Request
@@ -48,7 +50,11 @@ def ready_cell(*, ready: bool) -> TableCell:
 
 
 @app.command("check")
-def check(name: str, base_url: str | None = None, price: str | None = None) -> None:
+def check(
+    name: Annotated[str, typer.Argument(help="The model, written as for --model.")],
+    base_url: Annotated[str | None, typer.Option(help="Where its server is.")] = None,
+    price: PriceOption = None,
+) -> None:
     """Make one small request; report latency, tokens, cost and whether the answer has the right
     form.
     """
@@ -73,7 +79,15 @@ def check(name: str, base_url: str | None = None, price: str | None = None) -> N
 
 
 @app.command("pack")
-def pack_record(folder: Path, file: Path, about: str = "") -> None:
+def pack_record(
+    folder: Annotated[
+        Path, typer.Argument(help="Answers that `--record FOLDER` kept.", show_default=False)
+    ],
+    file: Annotated[
+        Path, typer.Argument(help="The file to write, NAME.answers.xz.", show_default=False)
+    ],
+    about: Annotated[str, typer.Option(help="What was played, for whoever replays it.")] = "",
+) -> None:
     """Put recorded answers into one small file, without their questions; `--model replay/FILE`
     plays from it.
     """

@@ -1,51 +1,23 @@
 """Options that several commands share beside the settings, and what they mean."""
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from rpms.cli.knobs import ResourceOptions
 from rpms.cli.screen import complain
 from rpms.logic.errors import InputError, nearest
-from rpms.models.accounting import parse_price, price_of
-from rpms.models.catalogue import NO_LLM, NO_PROMPT, ModelOptions, parse_model_name
+from rpms.models.catalogue import NO_PROMPT, ModelOptions, parse_model_name
 from rpms.models.windows import Window
 from rpms.paper.enforcement import Constrained, Enforcement
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Price
 from rpms.parts import unused
-from rpms.play.meter import Limits, Meter, parse_duration
-from rpms.play.on_ray import OnRay
-from rpms.play.plan import NamedModel, RunPlan
-from rpms.play.run import MakeRunner
-from rpms.play.runners import InProcesses
-from rpms.play.settings import EMBEDDED_MEMORY, Settings
+from rpms.play.plan import RunPlan
+from rpms.play.settings import Settings
 from rpms.play.sources import can_play, idle_parts
 from rpms.play.task_choice import place_of, variation_called
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
-from rpms.worlds.registry import find_world, world_names
-
-
-def memory_named(text: str) -> Path:
-    """A memory by its file, or `embedded` as after --memory. No world is named here, so
-    `embedded` works only if exactly one installed world has a memory.
-    """
-    if text != EMBEDDED_MEMORY:
-        return Path(text)
-    found: dict[str, Path] = {}
-    for name in world_names():
-        with suppress(InputError):  # a world that cannot be loaded, or brings none
-            file = Settings(memory=EMBEDDED_MEMORY).memory_file(find_world(name))
-            if file:
-                found[name] = file
-    if len(found) != 1:
-        raise InputError(
-            f"embedded: worlds that bring a memory: {', '.join(found) or 'none'}; give a file"
-        )
-    return found.popitem()[1]
 
 
 def refuse_folders(*files: Path | None) -> None:
@@ -193,52 +165,6 @@ def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
     raise InputError(
         f"no task {wanted!r}: give a number from 1 to {len(tasks)} or an id such as {tasks[0].id}"
     )
-
-
-@dataclass(frozen=True)
-class Resources(ResourceOptions):
-    """Places of games and models, the player of episodes, and limits, as the options give them."""
-
-    def player(self) -> MakeRunner:
-        return OnRay() if self.ray else InProcesses(self.processes)
-
-    def model(self, name: str, settings: Settings) -> NamedModel:
-        record = self.record.absolute() if self.record else None
-        return NamedModel(
-            name,
-            model_options(self.base_url, self.timeout),
-            record,
-            settings.reader or "",
-        )
-
-    def check(self, named: NamedModel, *, begun: bool) -> None:
-        """Say what a model lacks before anything is written; on a cluster the nodes must have
-        it.
-        """
-        if not self.ray and not begun:
-            named.check()
-
-    def price_of(self, model: str) -> Price | None:
-        return parse_price(self.price) if self.price else price_of(model)
-
-    def meter(self, prices: Mapping[str, Price | None]) -> Meter | None:
-        """Meter of the limits; `prices` by model: a limit on cost needs each."""
-        seconds = parse_duration(self.max_time) if self.max_time is not None else None
-        limits = Limits(self.max_cost, self.max_requests, seconds)
-        if limits == Limits():
-            return None
-        if self.max_cost is not None:
-            _require_prices(prices)
-        return Meter(limits)
-
-
-def _require_prices(prices: Mapping[str, Price | None]) -> None:
-    """Refuse a language model whose price is not known."""
-    for model, price in prices.items():
-        if price is None and parse_model_name(model).provider.backend not in NO_LLM:
-            raise InputError(
-                f"--max-cost: the price of {model} is not known; give it with --price IN,OUT"
-            )
 
 
 def model_options(base_url: str | None, timeout: float | None = None) -> ModelOptions:

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -16,7 +16,17 @@ from rich.text import Text
 from rpms.cli import options
 from rpms.cli.human import HumanModel, Left
 from rpms.cli.options import model_options
+from rpms.cli.panels import takes_options
 from rpms.cli.screen import complain, make_console
+from rpms.cli.setting_options import SettingOptions
+from rpms.cli.shared_options import (
+    BaseUrlOption,
+    DataOption,
+    EngineOption,
+    ModelOption,
+    WorldArgument,
+    WorldOptions,
+)
 from rpms.foreign.shown import one_line
 from rpms.logic.belief import Situation
 from rpms.logic.counting import counted
@@ -40,27 +50,47 @@ from rpms.worlds.base import REQUEST, Task, World
 from rpms.worlds.registry import find_world
 
 
+@takes_options(SettingOptions, without=("limit", "per_task", "sample"))
 def main(
-    settings: Settings,
-    world: str,
-    task: str | None = None,
-    variation: int | None = None,
-    data: Path | None = None,
-    engine: str = "native",
-    model: str = "planner",
-    base_url: str | None = None,
-    option: list[str] | None = None,
-    goal: str | None = None,
-    show_prompts: bool = False,
-    rules: bool = False,
-    verbose: bool = False,
+    given: SettingOptions,
+    world: WorldArgument,
+    task: Annotated[
+        str | None, typer.Option(help="A task's number, type, name or id; by default the first.")
+    ] = None,
+    variation: Annotated[
+        int | None,
+        typer.Option(
+            help="Which variation of --task NAME in ScienceWorld, or seed in TextWorldExpress."
+        ),
+    ] = None,
+    data: DataOption = None,
+    engine: EngineOption = "native",
+    model: ModelOption = "planner",
+    base_url: BaseUrlOption = None,
+    option: WorldOptions = None,
+    goal: Annotated[
+        str | None,
+        typer.Option(
+            help="What is wanted, in your own words, in place of the task's goal.", metavar="TEXT"
+        ),
+    ] = None,
+    show_prompts: Annotated[
+        bool, typer.Option("--show-prompts", help="Show each prompt in full.")
+    ] = False,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Show the active rules at the start.")
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Show rejected memories too, and nothing shortened."),
+    ] = False,
 ) -> None:
     """Play one task and watch every step: observation, belief, rules, memories with verdicts,
     action.
     """
     found = find_world(world)
-    asked = settings
-    settings = _with_or_without_memory(settings, found)
+    asked = given.read()
+    settings = _with_or_without_memory(asked, found)
     options.require_menu(settings.condition_value().enforcement, model)
     setting = settings.setting(found, options.make_setting(found, data, engine, option))
     chosen = options.named_task(found, settings.split or found.splits[0], setting, task, variation)

@@ -4,7 +4,9 @@ import os
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from rpms.cli.screen import complain, say
 from rpms.cli.serving import make_live_server, make_server, serve
@@ -21,6 +23,18 @@ _LOOPBACK = "127.0.0.1"
 _TAKES = "a report is made of folders of `rpms run`, a study's folder, or the log of a guard"
 
 
+InputsArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Run folders to compare, a study's folder, or a guard's log.", show_default=False
+    ),
+]
+PublishedOption = Annotated[
+    bool, typer.Option("--published", help="Show the paper's numbers too, marked as published.")
+]
+FormOption = Annotated[str, typer.Option(help="terminal, markdown, latex or csv.")]
+
+
 def needs_extra(*names: str) -> Any:
     """Import modules of `rpms.report` that need the extra, or raise a line that says so."""
     try:
@@ -32,14 +46,30 @@ def needs_extra(*names: str) -> Any:
 
 
 def report(
-    inputs: list[Path],
-    out: Path | None = None,
-    title: str = "",
-    published: bool = False,
-    pages: int = 2_000,
-    open_: bool = False,
-    watch: bool = False,
-    port: int = 0,
+    inputs: InputsArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder to write; by default `report` in the first folder."),
+    ] = None,
+    title: Annotated[str, typer.Option(help="The heading of the overview.")] = "",
+    published: PublishedOption = False,
+    pages: Annotated[
+        int, typer.Option(help="Episodes with pages of their own; tables count all.", min=0)
+    ] = 2_000,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help=(
+                "Serve a live page of the runs in a folder, on this machine alone, until Ctrl-C;"
+                " write nothing."
+            ),
+        ),
+    ] = False,
+    port: Annotated[
+        int, typer.Option(help="With --watch: the port to serve at; 0 takes a free one.", min=0)
+    ] = 0,
 ) -> None:
     """Write static pages about runs, a study or a guard's log; they open from disk, without a
     server.
@@ -82,7 +112,19 @@ def _watch(inputs: list[Path], port: int) -> None:
     serve(make_live_server(inputs[0], _LOOPBACK, port), f"{inputs[0]}, live,", _LOOPBACK)
 
 
-def view(folder: Path, port: int | None = None, host: str = _LOOPBACK) -> None:
+def view(
+    folder: Annotated[Path, typer.Argument(help="A report, or a run or study with one in it.")],
+    port: Annotated[
+        int | None,
+        typer.Option(help="Serve it at this port instead, as over SSH; 0 takes a free one.", min=0),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="The address to listen at; anything but loopback lets others read the report."
+        ),
+    ] = _LOOPBACK,
+) -> None:
     """Open a report in a browser, or serve it at a port."""
     inner = folder / "report"
     found = inner if (inner / "index.html").is_file() else folder
@@ -92,7 +134,15 @@ def view(folder: Path, port: int | None = None, host: str = _LOOPBACK) -> None:
     serve(make_server(found, host, port), str(found), host)
 
 
-def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = None) -> None:
+def leaderboard(
+    inputs: Annotated[
+        list[Path], typer.Argument(help="Run folders and studies.", show_default=False)
+    ],
+    form: FormOption = "terminal",
+    out: Annotated[
+        Path | None, typer.Option(help="Also write it as a page into this folder.")
+    ] = None,
+) -> None:
     """Rank models and agents by success, for each set of tasks they played under the same
     settings.
     """
@@ -105,11 +155,21 @@ def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = N
 
 
 def table(
-    name: str,
-    inputs: list[Path],
-    form: str = "terminal",
-    published: bool = False,
-    into: Path | None = None,
+    name: Annotated[
+        str, typer.Argument(help="Which table, such as ablation, or `all` that apply.")
+    ],
+    inputs: InputsArgument,
+    form: FormOption = "terminal",
+    published: PublishedOption = False,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            help=(
+                "Write it as Markdown into this page, between <!-- table NAME --> and <!-- end of"
+                " table NAME -->."
+            )
+        ),
+    ] = None,
 ) -> None:
     """Print one of the paper's tables from runs or a study, or write it into a page."""
     gather, table, tables = needs_extra("gather", "table", "tables")
@@ -132,10 +192,20 @@ def table(
 
 
 def export_runs(
-    runs: list[Path],
-    to: str = "csv",
-    out: Path | None = None,
-    tables: str = "episodes,steps,candidates",
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run folders, or a study's folder.", show_default=False)
+    ],
+    to: Annotated[str, typer.Option(help="The format: csv or jsonl.")] = "csv",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder to write; by default export/FORMAT in the first folder."),
+    ] = None,
+    tables: Annotated[
+        str,
+        typer.Option(
+            help="The tables to write, separated by commas; also prompts, as they were sent."
+        ),
+    ] = "episodes,steps,candidates",
 ) -> None:
     """Write the episodes, steps and recalled memories of runs as tables; a run may still be
     going on.
@@ -148,7 +218,19 @@ def export_runs(
 
 
 def show(
-    episode: Path, task: str | None = None, belief: bool = False, prompts: bool = False
+    episode: Annotated[
+        Path, typer.Argument(help="An episode's file, or a run's folder with --task.")
+    ],
+    task: Annotated[
+        str | None,
+        typer.Option(help="In a run's folder: a task's number, its id, or the start of its id."),
+    ] = None,
+    belief: Annotated[
+        bool, typer.Option("--belief", help="Also print the belief and the memories of each step.")
+    ] = False,
+    prompts: Annotated[
+        bool, typer.Option("--show-prompts", help="Also print each prompt in full.")
+    ] = False,
 ) -> None:
     """Print an episode from beginning to end: observations, thoughts, actions, and how it ended."""
     file = episode

@@ -5,12 +5,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
+from rpms.cli import rules_learn
 from rpms.cli.screen import complain, make_console, say, stop_at_mistakes
+from rpms.cli.shared_options import RunsWorldOption, WorldArgument
 from rpms.foreign.shown import excerpt
 from rpms.induction.evidence.recorded_episodes import read_differently, recorded
 from rpms.induction.manuals.manual_compare import Entry, Relation, compare
@@ -44,7 +47,20 @@ app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_
 
 @app.command("show")
 def show(
-    world: str, goal: str | None = None, manual: str = "complete", as_yaml: bool = False
+    world: WorldArgument,
+    goal: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "Only what applies to this goal: its type, a task's name, or the goal in the"
+                " world's words."
+            )
+        ),
+    ] = None,
+    manual: Annotated[str, typer.Option(help="paper, complete, or your own file.")] = "complete",
+    as_yaml: Annotated[
+        bool, typer.Option("--yaml", help="Print it as one file to edit, for --manual.")
+    ] = False,
 ) -> None:
     """Print a manual, or what applies to one goal, and how many tokens it takes in a prompt."""
     found = find_world(world)
@@ -223,7 +239,12 @@ def _notes_on_rule(rule: Rule) -> str:
 
 
 @app.command("check")
-def check(files: list[Path]) -> None:
+def check(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="The YAML files of one manual, or a world's name.", show_default=False),
+    ],
+) -> None:
     """Check a manual. Mistakes are printed with file and line, and the exit code is 2."""
     if len(files) == 1 and not files[0].exists() and str(files[0]) in world_names():
         _found_sound(manual_of(find_world(str(files[0]))))
@@ -259,7 +280,13 @@ def _found_sound(manual: RuleManual) -> None:
 
 
 @app.command("diff")
-def diff(first: str, second: str, as_json: bool = False) -> None:
+def diff(
+    first: Annotated[
+        str, typer.Argument(help="A manual's file, or a world for its own manual.", metavar="A")
+    ],
+    second: Annotated[str, typer.Argument(help="The same, to compare with A.", metavar="B")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
     """Compare the lines of two manuals. The exit code is 0 if they are equal, 1 if they differ.
 
     Actions are matched by their commands, not by their names. `stricter` means that B has more
@@ -305,11 +332,19 @@ def _difference_lines(entries: list[Entry]) -> Iterator[str]:
 
 @app.command("review")
 def review(
-    manual: Path,
-    accept: list[str] | None = None,
-    reject: list[str] | None = None,
-    about: str = "",
-    every: bool = False,
+    manual: Annotated[Path, typer.Argument(help="A learned manual; its evidence is beside it.")],
+    accept: Annotated[
+        list[str] | None, typer.Option(help="The id of a line to put in; may be repeated.")
+    ] = None,
+    reject: Annotated[
+        list[str] | None, typer.Option(help="The id of a line to take out; may be repeated.")
+    ] = None,
+    about: Annotated[
+        str, typer.Option(help="Only lines with this text in them, such as environment/heat.")
+    ] = "",
+    every: Annotated[
+        bool, typer.Option("--all", help="Also list lines that are not in the manual.")
+    ] = False,
 ) -> None:
     """List the lines of a learned manual with their evidence, or take lines out and put lines in.
 
@@ -387,7 +422,14 @@ _PLACES_SHOWN = 3
 
 
 @app.command("mend")
-def mend(manual: Path, runs: list[Path], world: str | None = None, write: bool = False) -> None:
+def mend(
+    manual: Annotated[Path, typer.Argument(help="A manual's file.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of `rpms run`, of one world.")],
+    world: RunsWorldOption = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the edits that pass into the manual.")
+    ] = False,
+) -> None:
     """Print each line that recorded runs contradict, with the steps, and an edit that would have
     foretold them.
 
@@ -465,3 +507,7 @@ def _write_edits(
     change_text(manual, before, text)
     say(f"edits written to {manual}: {len(edits) - len(lacking)}")
     say(*(f"  not written, since the file does not hold it: {edit}" for edit in lacking))
+
+
+app.command("learn")(rules_learn.learn)
+app.command("verify")(rules_learn.check_against)

@@ -5,12 +5,15 @@ against episodes.
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from rpms.cli import options
 from rpms.cli.screen import complain, make_console, say
+from rpms.cli.shared_options import DataOption, EngineOption, WorldOptions
 from rpms.guard.guard import Guard
 from rpms.guard.log import is_guard_log
 from rpms.guard.python_facts import load_python
@@ -40,17 +43,52 @@ _MOST_SAID = 20
 
 
 def learn(
-    world: str,
-    out: Path,
-    split: str | None = None,
-    steps: int | None = None,
-    from_: list[Path] | None = None,
-    memory: Path | None = None,
-    seed: int = 0,
-    data: Path | None = None,
-    engine: str = "native",
-    option: list[str] | None = None,
-    python: Path | None = None,
+    world: Annotated[
+        str,
+        typer.Argument(help="A world's name or folder; with a guard's logs, the guard's manual."),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="The manual to write, such as manual.yaml; its evidence is kept beside it."
+        ),
+    ],
+    split: Annotated[
+        str | None,
+        typer.Option(help="The split to explore; by default train, if the world has it."),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            help="How many steps to explore; by default 20,000, or 0 with --from.",
+            show_default=False,
+            min=0,
+        ),
+    ] = None,
+    from_: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from",
+            help=(
+                "Learn from these: folders of `rpms run`, an exploration's .episodes.jsonl, or a"
+                " guard's logs."
+            ),
+        ),
+    ] = None,
+    memory: Annotated[
+        Path | None,
+        typer.Option(help="Also write a memory of these episodes: snippets, lessons, schemas."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of all random choices.")] = 0,
+    data: DataOption = None,
+    engine: EngineOption = "native",
+    option: WorldOptions = None,
+    python: Annotated[
+        Path | None,
+        typer.Option(
+            help="With a guard's logs: the Python file with the functions its manual names."
+        ),
+    ] = None,
 ) -> None:
     """Learn a world's manual by experiment or from recorded runs; every line comes with its
     evidence.
@@ -199,7 +237,16 @@ def _table(found: Verification) -> Table:
     return grid(head, rows)
 
 
-def check_against(manual: str, runs: list[Path], world: str | None = None) -> None:
+def check_against(
+    manual: Annotated[str, typer.Argument(help="A manual's file, or a world for its own manual.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Folders of `rpms run`, or an exploration's .episodes.jsonl."),
+    ],
+    world: Annotated[
+        str | None, typer.Option(help="The world, if the manual does not name it.")
+    ] = None,
+) -> None:
     """Test a manual on recorded episodes: what it blocks, which commands it knows, which
     effects it predicts.
     """

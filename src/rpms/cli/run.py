@@ -8,14 +8,25 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from rpms.cli import options
-from rpms.cli.options import Resources
+from rpms.cli.panels import takes_options
+from rpms.cli.resources import Resources
 from rpms.cli.screen import complain, make_console, say
+from rpms.cli.setting_options import SettingOptions
+from rpms.cli.shared_options import (
+    BaseUrlOption,
+    EngineOption,
+    EpochsOption,
+    ModelOption,
+    RunsWorldOption,
+    WorldArgument,
+    WorldOptions,
+)
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import one_line
 from rpms.logic.errors import InputError
@@ -34,7 +45,6 @@ from rpms.paper.enforcement import PRESETS
 from rpms.paper.usage import Usage
 from rpms.paper.wilson_interval import wilson
 from rpms.play.display import progress
-from rpms.play.knob_values import worded
 from rpms.play.meter import spending
 from rpms.play.plan import NamedModel, OpenModel, RunPlan
 from rpms.play.run import (
@@ -47,6 +57,7 @@ from rpms.play.run import (
     run_trials,
     trial_folders,
 )
+from rpms.play.setting_values import worded
 from rpms.play.settings import Settings
 from rpms.play.task_choice import read_part
 from rpms.report.table import TableCell, grid
@@ -59,23 +70,50 @@ from rpms.worlds.registry import find_world, world_named
 _ERRORS_SHOWN = 3
 
 
+@takes_options(Resources, SettingOptions)
 def main(
     resources: Resources,
-    settings: Settings,
-    world: str,
-    out: Path | None = None,
-    engine: str = "native",
-    model: str = "planner",
-    parameter: list[str] | None = None,
-    epochs: int = 1,
-    stuck_after: int = 0,
-    retry_errors: bool = False,
-    option: list[str] | None = None,
-    part: str = "1/1",
+    given: SettingOptions,
+    world: WorldArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help=(
+                "The run's folder; an existing run is continued. By default one in runs/, named"
+                " after the settings."
+            )
+        ),
+    ] = None,
+    engine: EngineOption = "native",
+    model: ModelOption = "planner",
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A decoding parameter of the provider's own.",
+            metavar="NAME=VALUE",
+            show_default=False,
+        ),
+    ] = None,
+    epochs: EpochsOption = 1,
+    stuck_after: Annotated[
+        int,
+        typer.Option(help="End an episode after N identical failures in a row; 0 is never.", min=0),
+    ] = 0,
+    retry_errors: Annotated[
+        bool,
+        typer.Option(
+            "--retry-errors", help="Play episodes again that a model or world error ended."
+        ),
+    ] = False,
+    option: WorldOptions = None,
+    part: Annotated[
+        str, typer.Option(help="One part of the tasks, dealt like cards: 1/2 is every second one.")
+    ] = "1/1",
 ) -> None:
     """Play the tasks of a split and keep every episode; the same command continues where it
     stopped.
     """
+    settings = given.read()
     found = find_world(world)
     options.require_menu(settings.condition_value().enforcement, model)
     player = resources.player()
@@ -338,19 +376,46 @@ def _wording(lessons: str, model: NamedModel, run_options: RunOptions) -> OpenMo
     return model if meter is None else meter.watching(model, run_options["price"])
 
 
+@takes_options(Resources, SettingOptions)
 def learn_memory(
     resources: Resources,
-    settings: Settings,
-    world: str,
-    out: Path,
-    rounds: int = 3,
-    engine: str = "native",
-    model: str = "planner",
-    later: str = "full",
-    option: list[str] | None = None,
-    go_on: bool = False,
-    audit: bool = False,
-    lessons: str = "seen",
+    given: SettingOptions,
+    world: WorldArgument,
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="The memory to write, such as memory.jsonl; the rounds are kept beside it."
+        ),
+    ],
+    rounds: Annotated[int, typer.Option(help="How many times to play the split.")] = 3,
+    engine: EngineOption = "native",
+    model: ModelOption = "planner",
+    later: Annotated[
+        str,
+        typer.Option(
+            help="Condition of the later rounds: full or rules-only. --condition is the first's."
+        ),
+    ] = "full",
+    option: WorldOptions = None,
+    go_on: Annotated[
+        bool,
+        typer.Option(
+            "--continue", help="Continue from the frozen memory in --out with more rounds."
+        ),
+    ] = False,
+    audit: Annotated[
+        bool,
+        typer.Option(
+            "--audit",
+            help="Set aside memories that do harm; some are hidden (--mask 0.2) to find out which.",
+        ),
+    ] = False,
+    lessons: Annotated[
+        str,
+        typer.Option(
+            help="Who words lessons: seen (taken from what was seen), or model (then checked)."
+        ),
+    ] = "seen",
 ) -> None:
     """Play a split round by round and write what it teaches as a frozen memory: snippets, lessons
     and schemas.
@@ -366,6 +431,7 @@ def learn_memory(
     )
     from rpms.store.memories import round_folder  # noqa: PLC0415  not for `run`
 
+    settings = given.read()
     options.refuse_folders(out)
     found = find_world(world)
     _check_learning(settings, later, go_on=go_on)
@@ -441,14 +507,24 @@ def _check_learning(settings: Settings, later: str, *, go_on: bool) -> None:
 
 
 def gather_insights(
-    runs: list[Path],
-    out: Path,
-    model: str,
-    base_url: str | None = None,
-    record: Path | None = None,
-    context: int | None = None,
-    max_tokens: int | None = None,
-    world: str | None = None,
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Run folders of one world; their later trials are read too."),
+    ],
+    out: Annotated[Path, typer.Option(help="The file to write, such as expel.jsonl.")],
+    model: ModelOption,
+    base_url: BaseUrlOption = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(help="Keep every answer in this folder, so that it is asked for only once."),
+    ] = None,
+    context: Annotated[
+        int | None, typer.Option(help="The model's context window, in tokens.", min=256)
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="The longest answer, in tokens.", min=1)
+    ] = None,
+    world: RunsWorldOption = None,
 ) -> None:
     """Let a model draw insights from recorded runs; `--agent expel` plays with these and with the
     won episodes.

@@ -6,14 +6,18 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from rpms.cli import options
-from rpms.cli.options import Resources
+from rpms.cli.panels import takes_options
+from rpms.cli.resources import Resources
 from rpms.cli.screen import complain, make_console, say
+from rpms.cli.setting_options import SettingOptions
+from rpms.cli.shared_options import EpochsOption
 from rpms.cli.study_tables import estimates_table, results_table, waiting_time
 from rpms.foreign.shown import excerpt
 from rpms.learning.insights import gather_experience
@@ -46,6 +50,25 @@ from rpms.study.study_files import find_study, read_study, shipped_studies
 from rpms.worlds.base import Setting, World
 from rpms.worlds.registry import find_world, world_named
 
+StudyArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="A study's file, or a name that `rpms study list` prints.", show_default=False
+    ),
+]
+StudyWorldOption = Annotated[
+    str | None,
+    typer.Option(help="The study's world by its folder, where it is not installed; its code runs."),
+]
+PartsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A module whose parts the study names; its code runs.",
+        metavar="MODULE",
+        show_default=False,
+    ),
+]
+
 app = typer.Typer(
     help="Run, list and check studies: one YAML file for each table of the paper.",
     no_args_is_help=True,
@@ -70,30 +93,76 @@ def list_studies() -> None:
 
 
 @app.command("show")
-def show_study(file: Path) -> None:
+def show_study(
+    file: StudyArgument,
+) -> None:
     """Print a study's file: its tasks, conditions and tables, to read or to save and change."""
     say(read_text(find_study(file)).rstrip("\n"))
 
 
+@app.command("check")
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Study files.", show_default=False)],
+    world: StudyWorldOption = None,
+    parts: PartsOption = None,
+) -> None:
+    """Check study files; the first mistake is printed with its file and line, and the exit code
+    is 2.
+    """
+    if world is not None:
+        find_world(world)
+    for file in map(find_study, files):
+        study = read_study(file, parts or ())
+        played_in = _world_of(study)
+        setting = _setting_of(study, played_in, None)
+        check_study(study, played_in, setting)
+        say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
+
+
+@app.command("run")
+@takes_options(Resources, SettingOptions, without=("condition",))
 def main(
     resources: Resources,
-    settings: Settings,
-    file: Path,
-    out: Path | None = None,
-    model: list[str] | None = None,
-    pool: Path | None = None,
-    world: str | None = None,
-    parts: list[str] | None = None,
-    only: str = "",
-    epochs: int = 1,
-    dry_run: bool = False,
-    report: bool = True,
+    given: SettingOptions,
+    file: StudyArgument,
+    out: Annotated[
+        Path | None, typer.Option(help="The study's folder; by default results/NAME.")
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="One or more models, instead of the study's own.", show_default=False),
+    ] = None,
+    pool: Annotated[
+        Path | None,
+        typer.Option(help="Where runs are kept; studies that share it share their runs."),
+    ] = None,
+    world: StudyWorldOption = None,
+    parts: PartsOption = None,
+    only: Annotated[
+        str,
+        typer.Option(
+            help="Only conditions of these names; * stands for any text, several with ;",
+            metavar="NAME;…",
+        ),
+    ] = "",
+    epochs: EpochsOption = 1,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only estimate what it would take.")
+    ] = False,
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report/--no-report",
+            help="Write a page at the end, if the extra `report` is installed.",
+        ),
+    ] = True,
 ) -> None:
     """Run what is missing of a study and print its results; the same command continues where it
     stopped.
 
     A setting given here overrides the file's, in every condition and in learning.
     """
+    settings = given.read()
     file = find_study(file)
     if world is not None:
         find_world(world)
@@ -216,21 +285,6 @@ def _explain_estimates(study: Study, epochs: int) -> None:
     say(f"a guess takes the first prompt, {step}{times}; nothing was run")
     if any(len(case.names) > 1 for case in study.cases):
         say("of methods with several trials, only the first is counted")
-
-
-@app.command("check")
-def check(files: list[Path], world: str | None = None, parts: list[str] | None = None) -> None:
-    """Check study files; the first mistake is printed with its file and line, and the exit code
-    is 2.
-    """
-    if world is not None:
-        find_world(world)
-    for file in map(find_study, files):
-        study = read_study(file, parts or ())
-        played_in = _world_of(study)
-        setting = _setting_of(study, played_in, None)
-        check_study(study, played_in, setting)
-        say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
 
 
 def _rehearsed(study: Study, data: Path | None) -> Study:

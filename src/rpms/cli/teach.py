@@ -4,12 +4,16 @@ mistakes corrected.
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from rpms.cli import options
-from rpms.cli.options import Resources
+from rpms.cli.panels import takes_options
+from rpms.cli.resources import Resources
 from rpms.cli.screen import make_console, say
+from rpms.cli.setting_options import SettingOptions
+from rpms.cli.shared_options import EngineOption, WorldArgument, WorldOptions
 from rpms.foreign.file_reader import is_there
 from rpms.logic.counting import counted
 from rpms.logic.errors import InputError, nearest
@@ -30,6 +34,16 @@ app = typer.Typer(
     help="Teach a small model to read what it is told: pairs, train, correct.", no_args_is_help=True
 )
 
+_NOT_OF_TEACHING = (
+    *("condition", "preset", "enforce", "agent", "trials", "insights", "harvest", "reader", "mask"),
+    *("ray", "price", "max_cost", "max_requests", "max_time"),
+)
+"""Options that teaching has not: settings that change no prompt told as in the paper, which is what
+is taught; its games are played on this machine, and nobody adds up what they cost."""
+_OF_A_MODEL = ("base_url", "record", "timeout", "temperature", "max_tokens", "context")
+_NOT_OF_PAIRS = (*_NOT_OF_TEACHING, *_OF_A_MODEL)
+"""The planner, which plays what pairs are made of, takes no options of a model that answers."""
+
 _RATE = 2e-4
 """Learning rate of added low-rank weights."""
 _RATE_OF_ALL = 1e-5
@@ -38,16 +52,39 @@ _MOST_NAMED = 5
 """Games that are named where the teacher lost some."""
 
 
+ConditionsOption = Annotated[
+    str, typer.Option(help="The conditions that prompts are written for.", metavar="NAME,…")
+]
+ThoughtsOption = Annotated[
+    Thoughts,
+    typer.Option(help="How a thought says the sub-goal: in words, or as the prompt prints it."),
+]
+MessagesOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Also write all pairs as `messages`, for OpenAI, Axolotl or LLaMA-Factory.",
+        metavar="FILE",
+    ),
+]
+
+
+@app.command("pairs")
+@takes_options(Resources, SettingOptions, without=_NOT_OF_PAIRS)
 def write_pairs(
     resources: Resources,
-    settings: Settings,
-    world: str,
-    out: Path,
-    conditions: str = "baseline,rules-only,memory-only,full",
-    thoughts: Thoughts = Thoughts.WORDS,
-    messages: Path | None = None,
-    engine: str = "native",
-    option: list[str] | None = None,
+    given: SettingOptions,
+    world: WorldArgument,
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="The pairs to write, such as pairs.jsonl; the teacher's games are kept beside it."
+        ),
+    ],
+    conditions: ConditionsOption = "baseline,rules-only,memory-only,full",
+    thoughts: ThoughtsOption = Thoughts.WORDS,
+    messages: MessagesOption = None,
+    engine: EngineOption = "native",
+    option: WorldOptions = None,
 ) -> None:
     """Let the planner play, and write each of its steps as the prompt of every condition with the
     right answer.
@@ -59,6 +96,7 @@ def write_pairs(
     Without --split, games come from the world's first split to learn from; --overlap allow also
     takes one that is measured on.
     """
+    settings = given.read()
     options.refuse_folders(out)
     _check_messages(out, messages)
     room = _classroom(resources, settings, find_world(world), conditions, engine, option)
@@ -74,24 +112,94 @@ def write_pairs(
         )
 
 
+@app.command("train")
+def train_model(
+    base: Annotated[
+        str,
+        typer.Argument(
+            help=(
+                "The chat model to begin with: a folder, a .gguf file or a name on the Hugging Face"
+                " hub."
+            )
+        ),
+    ],
+    pairs: Annotated[
+        list[Path], typer.Argument(help="Files that `rpms teach pairs` wrote.", show_default=False)
+    ],
+    out: Annotated[
+        Path, typer.Option(help="The folder to write: an adapter, or with --all-weights a model.")
+    ],
+    epochs: Annotated[float, typer.Option(help="How often each pair is read.", min=0.01)] = 1.0,
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(help="By default 0.0002, or 0.00001 of all weights.", show_default=False),
+    ] = None,
+    rank: Annotated[int, typer.Option(help="Rank of the weights that are added.", min=1)] = 16,
+    batch: Annotated[int, typer.Option(help="Pairs in one step of the optimiser.", min=1)] = 8,
+    at_once: Annotated[
+        int, typer.Option(help="Pairs on the device at a time; fewer take less memory.", min=1)
+    ] = 2,
+    seed: Annotated[
+        int, typer.Option(help="The same seed, the same order of pairs and the same start.")
+    ] = 0,
+    all_weights: Annotated[
+        bool, typer.Option("--all-weights", help="Train all weights instead of adding some.")
+    ] = False,
+    cpu: Annotated[bool, typer.Option("--cpu", help="Go on without a GPU.")] = False,
+    overlap: Annotated[
+        str, typer.Option(help="Also teach on splits that are measured on.", metavar="refuse|allow")
+    ] = "refuse",
+) -> None:
+    """Train a chat model on pairs: TRL's trainer, low-rank weights, and the loss of the answers
+    alone.
+
+    Play with `--model hf/BASE+OUT`. The same command continues a training that was stopped.
+    """
+    if overlap not in (REFUSE, ALLOW):
+        choices = nearest(overlap, (REFUSE, ALLOW))
+        raise InputError(f"--overlap {overlap!r} is none of its values; {choices}")
+    usual = _RATE_OF_ALL if all_weights else _RATE
+    rate = usual if learning_rate is None else learning_rate
+    training = Training(epochs, rate, rank, batch, at_once, seed, all_weights)
+    taught = train(base, pairs, out, training, say, on_processor=cpu, overlap=overlap == ALLOW)
+    last = [loss for _, loss in taught.losses[-10:]]
+    mean = sum(last) / len(last)
+    games = counted(len(taught.tasks), "game")
+    say(f"{out}: taught on {games} in {taught.seconds:,.0f} s, loss {mean:.4f}")
+    place = base.removeprefix("hf/")
+    say(f"play with --model hf/{out if all_weights else f'{place}+{out}'}")
+
+
+@app.command("correct")
+@takes_options(Resources, SettingOptions, without=_NOT_OF_TEACHING)
 def correct_student(
     resources: Resources,
-    settings: Settings,
-    student: str,
-    world: str,
-    pairs: Path,
-    conditions: str = "baseline,rules-only,memory-only,full",
-    thoughts: Thoughts = Thoughts.WORDS,
-    messages: Path | None = None,
-    most: int = 25,
-    engine: str = "native",
-    option: list[str] | None = None,
+    given: SettingOptions,
+    student: Annotated[
+        str, typer.Argument(help="A taught model: its folder, or a name as after --model.")
+    ],
+    world: WorldArgument,
+    pairs: Annotated[
+        Path, typer.Option(help="The pairs to add to; the student's games are kept beside it.")
+    ],
+    conditions: ConditionsOption = "baseline,rules-only,memory-only,full",
+    thoughts: ThoughtsOption = Thoughts.WORDS,
+    messages: MessagesOption = None,
+    most: Annotated[
+        int,
+        typer.Option(
+            help="States of one episode that are corrected at most, spread over it.", min=1
+        ),
+    ] = 25,
+    engine: EngineOption = "native",
+    option: WorldOptions = None,
 ) -> None:
     """Let a taught model play, and add what the planner would have done wherever it came, loops
     included.
 
     By default it plays the games that the pairs are of. Then train again, on all pairs.
     """
+    settings = given.read()
     options.refuse_folders(pairs)
     _check_messages(pairs, messages)
     found = find_world(world)
@@ -183,41 +291,12 @@ def report(done: TaughtPairs, out: Path) -> None:
     say(f"{out}: {done.added:,} pairs are new, of {done.found:,} in these games")
 
 
-def train_model(
-    base: str,
-    pairs: list[Path],
-    out: Path,
-    epochs: float = 1.0,
-    learning_rate: float | None = None,
-    rank: int = 16,
-    batch: int = 8,
-    at_once: int = 2,
-    seed: int = 0,
-    all_weights: bool = False,
-    cpu: bool = False,
-    overlap: str = "refuse",
+@app.command("show")
+def show_taught(
+    model: Annotated[
+        str, typer.Argument(help="A taught model: its folder, or a name as after --model.")
+    ],
 ) -> None:
-    """Train a chat model on pairs: TRL's trainer, low-rank weights, and the loss of the answers
-    alone.
-
-    Play with `--model hf/BASE+OUT`. The same command continues a training that was stopped.
-    """
-    if overlap not in (REFUSE, ALLOW):
-        choices = nearest(overlap, (REFUSE, ALLOW))
-        raise InputError(f"--overlap {overlap!r} is none of its values; {choices}")
-    usual = _RATE_OF_ALL if all_weights else _RATE
-    rate = usual if learning_rate is None else learning_rate
-    training = Training(epochs, rate, rank, batch, at_once, seed, all_weights)
-    taught = train(base, pairs, out, training, say, on_processor=cpu, overlap=overlap == ALLOW)
-    last = [loss for _, loss in taught.losses[-10:]]
-    mean = sum(last) / len(last)
-    games = counted(len(taught.tasks), "game")
-    say(f"{out}: taught on {games} in {taught.seconds:,.0f} s, loss {mean:.4f}")
-    place = base.removeprefix("hf/")
-    say(f"play with --model hf/{out if all_weights else f'{place}+{out}'}")
-
-
-def show_taught(model: str) -> None:
     """Say what a taught model was taught: games, conditions, corrections, and how."""
     name = model if model.partition("/")[0] in PROVIDERS else f"hf/{model}"
     taught = taught_on(name)

@@ -6,6 +6,7 @@ import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -13,6 +14,7 @@ from rich.text import Text
 from rpms.cli import options
 from rpms.cli.models import ready_cell
 from rpms.cli.screen import make_console, say
+from rpms.cli.shared_options import DataOption, EngineOption, WorldArgument, WorldOptions
 from rpms.conformance import Status, check_world
 from rpms.foreign.own_code import error_in_words
 from rpms.foreign.shown import excerpt
@@ -79,7 +81,10 @@ def _finished(name: str) -> World:
 
 
 @app.command("new")
-def new(name: str, out: Path = Path()) -> None:
+def new(
+    name: Annotated[str, typer.Argument(help="The new world's name, such as lighthouse.")],
+    out: Annotated[Path, typer.Option(help="Where to make its folder.")] = Path(),
+) -> None:
     """Write a small but complete world to start from: game, belief, manual, tests."""
     texts = new_world(name)
     folder = out / name
@@ -92,15 +97,22 @@ def new(name: str, out: Path = Path()) -> None:
 
 @app.command("check")
 def check(
-    world: str,
-    split: str | None = None,
-    data: Path | None = None,
-    engine: str = "native",
-    option: list[str] | None = None,
-    games: int = 6,
-    steps: int = 30,
-    seed: int = 0,
-    only: list[str] | None = None,
+    world: WorldArgument,
+    split: Annotated[
+        str | None, typer.Option(help="The split; the world's own first one by default.")
+    ] = None,
+    data: DataOption = None,
+    engine: EngineOption = "native",
+    option: WorldOptions = None,
+    games: Annotated[
+        int, typer.Option(help="How many tasks to try, spread over the split.", min=1)
+    ] = 6,
+    steps: Annotated[int, typer.Option(help="Random steps in each task.", min=1)] = 30,
+    seed: Annotated[int, typer.Option(help="The same seed, the same walks.")] = 0,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Only check this property, by name.", show_default=False),
+    ] = None,
 ) -> None:
     """Check the properties that every world must have; the exit code is 1 if one fails."""
     found = _finished(world)
@@ -122,7 +134,12 @@ def check(
 
 
 @prompts.command("show")
-def show_prompts(world: str, preset: str = "paper") -> None:
+def show_prompts(
+    world: Annotated[str, typer.Argument(help="A world.")],
+    preset: Annotated[
+        str, typer.Option(help="As prompts of this preset have them: paper or strict.")
+    ] = "paper",
+) -> None:
     """Print a world's instruction, example and headings as a file for `--prompts`, to change
     what you like.
     """
@@ -149,14 +166,31 @@ def list_ids() -> None:
 
 @envs.command("serve")
 def serve(
-    world: list[str] | None = None,
-    port: int = 8000,
-    host: str = "127.0.0.1",
-    sessions: int = 64,
-    idle: float = 600,
-    allow_host: list[str] | None = None,
-    data: Path | None = None,
-    engine: str = "native",
+    world: Annotated[
+        list[str] | None,
+        typer.Argument(help="The worlds to serve; by default all of them.", show_default=False),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(help="The port; 0 picks a free one.", min=0, max=65535)
+    ] = 8000,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="The address to listen on; the default is reachable from this machine only."
+        ),
+    ] = "127.0.0.1",
+    sessions: Annotated[int, typer.Option(help="How many sessions may run at once.", min=1)] = 64,
+    idle: Annotated[
+        float, typer.Option(help="End a session after this many seconds without use.", min=1)
+    ] = 600,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A further name of this server, or of pages that may use it.", show_default=False
+        ),
+    ] = None,
+    data: DataOption = None,
+    engine: EngineOption = "native",
 ) -> None:
     """Serve the worlds as OpenEnv environments until Ctrl-C."""
     try:

@@ -28,9 +28,9 @@ from rpms.paper.condition import FULL, RULES_ONLY, Condition
 from rpms.paper.episode import Episode
 from rpms.paper.memory import Entry, Kind, Origin, merge
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.knob_values import Part, name_of
 from rpms.play.plan import OpenModel, RunPlan
 from rpms.play.run import Listener, RunOptions, check_workers, run
+from rpms.play.setting_values import Part, name_of
 from rpms.play.settings import AS_PAPER
 from rpms.play.sources import ManualChoice, manual_of
 from rpms.store import memories

@@ -35,8 +35,8 @@ from rpms.paper.episode import Episode
 from rpms.paper.memory import learned_from
 from rpms.paper.recall import EpisodicMemory
 from rpms.parts import check_signature
-from rpms.play.knob_values import SEAMS, identity
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
+from rpms.play.setting_values import SEAMS, identity
 from rpms.play.sources import Sources, knowledge_of
 from rpms.play.task_choice import limited
 from rpms.play.understanding import READER_CONTROLS, Reads

@@ -1,11 +1,11 @@
-"""Every knob of an experiment, defined once: `rpms run`, `learn`, `study run`, study files and
+"""Every setting of an experiment, defined once: `rpms run`, `learn`, `study run`, study files and
 `Agent` read it here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,15 @@ from rpms.logic.rules import Tier
 from rpms.models.base import Decoding
 from rpms.paper.arbitration import Arbitration
 from rpms.paper.compose import Seams
-from rpms.paper.condition import CONDITIONS, BeliefShown, Condition, MemoryWords, named_condition
-from rpms.paper.enforcement import PAPER, PARTS, STRICT, Calls, Repair, with_part
-from rpms.paper.memory import Kind, told_kinds
+from rpms.paper.condition import BeliefShown, Condition, MemoryWords, named_condition
+from rpms.paper.enforcement import PAPER, STRICT, Calls, Repair, with_part
+from rpms.paper.memory import Kind
 from rpms.paper.prompt import Budget, Form, Layout
 from rpms.paper.recall import Retrieval
-from rpms.play import knob_values as reads
-from rpms.play.knob_values import Part, SettingError, knob
-from rpms.play.knobs import KNOBS
+from rpms.play import setting_values as reads
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import OpenModel, RunPlan, plan_run
+from rpms.play.setting_values import Part, SettingError, read_by
 from rpms.play.sources import MANUALS, PAPER_MANUAL, WEIGHTS, Sources, choose_manual, manual_of
 from rpms.play.task_choice import drawn, first_of_each_type, limited, tasks_named
 from rpms.store.expel_material import read_experience
@@ -39,73 +38,76 @@ _SWITCHES = (
     *("arbitration", "state_filter", "layout", "form", "belief", "notes", "outcomes"),
     *("memory_words", "repair", "calls", "tiers"),
 )
-"""The knobs that are fields of a `Condition`."""
-CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
-"""The knobs that a `Condition` is made of."""
+"""The settings that are fields of a `Condition`."""
+CONDITION_SETTINGS = ("condition", "preset", "enforce", *_SWITCHES)
+"""The settings that a `Condition` is made of."""
+TASK_SETTINGS = ("split", "task", "per_task", "sample", "limit", "steps", "simplifications")
+"""The settings that choose what is played."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The knobs.
+    """The settings, each with the function that reads its value.
 
     None is not given: then it is what the preset says, or else the world, or else the model.
+    `rpms.cli.setting_options` says what each is for.
     """
 
-    condition: str | None = knob(reads.condition_name)
-    preset: str | None = knob(reads.one_of(("paper", "strict")))
-    enforce: Mapping[str, Any] | None = knob(reads.parts)
-    arbitration: Arbitration | Part | None = knob(
+    condition: str | None = read_by(reads.condition_name)
+    preset: str | None = read_by(reads.one_of(("paper", "strict")))
+    enforce: Mapping[str, Any] | None = read_by(reads.parts)
+    arbitration: Arbitration | Part | None = read_by(
         reads.part_or("arbitration", reads.one_of(Arbitration))
     )
-    retriever: Part | None = knob(reads.part_or("retriever"))
-    consistency: Part | None = knob(reads.part_or("consistency"))
-    prompt: Part | None = knob(reads.part_or("prompt"))
-    state_filter: bool | None = knob(reads.switch)
-    theta: float | None = knob(reads.number(0, 1))
-    k: Mapping[Kind, int] | None = knob(reads.kinds)
-    schemas: str | None = knob(reads.one_of((BY_GOAL, FOR_ANY)))
-    memory_tokens: int | None = knob(reads.whole(0))
-    warnings: int | None = knob(reads.whole(0, 1000))
-    examined: int | None = knob(reads.whole(1))
-    weights: Mapping[str, float] | None = knob(
+    retriever: Part | None = read_by(reads.part_or("retriever"))
+    consistency: Part | None = read_by(reads.part_or("consistency"))
+    prompt: Part | None = read_by(reads.part_or("prompt"))
+    state_filter: bool | None = read_by(reads.switch)
+    theta: float | None = read_by(reads.number(0, 1))
+    k: Mapping[Kind, int] | None = read_by(reads.kinds)
+    schemas: str | None = read_by(reads.one_of((BY_GOAL, FOR_ANY)))
+    memory_tokens: int | None = read_by(reads.whole(0))
+    warnings: int | None = read_by(reads.whole(0, 1000))
+    examined: int | None = read_by(reads.whole(1))
+    weights: Mapping[str, float] | None = read_by(
         reads.pairs(WEIGHTS, reads.number(0, 1), "type=0.5,object=0.3,destination=0.2")
     )
-    mask: float | None = knob(reads.number(0, 0.9))
-    manual: str | Path | None = knob(reads.file_or(*MANUALS))
-    tiers: tuple[Tier, ...] | None = knob(reads.tiers)
-    prompts: Path | None = knob(lambda value: Path(value).expanduser())
-    layout: Layout | None = knob(reads.one_of(Layout))
-    form: Form | None = knob(reads.one_of(Form))
-    belief: BeliefShown | None = knob(reads.one_of(BeliefShown))
-    notes: bool | None = knob(reads.switch)
-    outcomes: bool | None = knob(reads.switch)
-    memory_words: MemoryWords | None = knob(reads.one_of(MemoryWords))
-    repair: Repair | None = knob(reads.one_of(Repair))
-    calls: Calls | None = knob(reads.one_of(Calls))
-    memory: str | Path | None = knob(reads.file_or(NO_MEMORY, EMBEDDED_MEMORY))
-    harvest: str | Part | None = knob(reads.part_or("harvest", reads.one_of((AS_PAPER, CLEAN))))
-    reader: str | None = knob(str)
-    overlap: str | None = knob(reads.one_of((REFUSE, ALLOW)))
-    agent: str | None = knob(reads.one_of(METHODS))
-    trials: int | None = knob(reads.whole(1, 100))
-    insights: Path | None = knob(lambda value: Path(value).expanduser())
-    context: int | None = knob(reads.whole(256))
-    max_tokens: int | None = knob(reads.whole(1))
-    temperature: float | None = knob(reads.number(0))
-    seed: int | None = knob(reads.whole(0, 2**63))
-    split: str | None = knob(str)
-    task: tuple[str, ...] | None = knob(reads.texts)
-    per_task: int | None = knob(reads.whole(1))
-    sample: int | None = knob(reads.whole(1))
-    limit: int | None = knob(reads.whole(1))
-    steps: int | None = knob(reads.whole(1))
-    simplifications: str | None = knob(
+    mask: float | None = read_by(reads.number(0, 0.9))
+    manual: str | Path | None = read_by(reads.file_or(*MANUALS))
+    tiers: tuple[Tier, ...] | None = read_by(reads.tiers)
+    prompts: Path | None = read_by(lambda value: Path(value).expanduser())
+    layout: Layout | None = read_by(reads.one_of(Layout))
+    form: Form | None = read_by(reads.one_of(Form))
+    belief: BeliefShown | None = read_by(reads.one_of(BeliefShown))
+    notes: bool | None = read_by(reads.switch)
+    outcomes: bool | None = read_by(reads.switch)
+    memory_words: MemoryWords | None = read_by(reads.one_of(MemoryWords))
+    repair: Repair | None = read_by(reads.one_of(Repair))
+    calls: Calls | None = read_by(reads.one_of(Calls))
+    memory: str | Path | None = read_by(reads.file_or(NO_MEMORY, EMBEDDED_MEMORY))
+    harvest: str | Part | None = read_by(reads.part_or("harvest", reads.one_of((AS_PAPER, CLEAN))))
+    reader: str | None = read_by(str)
+    overlap: str | None = read_by(reads.one_of((REFUSE, ALLOW)))
+    agent: str | None = read_by(reads.one_of(METHODS))
+    trials: int | None = read_by(reads.whole(1, 100))
+    insights: Path | None = read_by(lambda value: Path(value).expanduser())
+    context: int | None = read_by(reads.whole(256))
+    max_tokens: int | None = read_by(reads.whole(1))
+    temperature: float | None = read_by(reads.number(0))
+    seed: int | None = read_by(reads.whole(0, 2**63))
+    split: str | None = read_by(str)
+    task: tuple[str, ...] | None = read_by(reads.texts)
+    per_task: int | None = read_by(reads.whole(1))
+    sample: int | None = read_by(reads.whole(1))
+    limit: int | None = read_by(reads.whole(1))
+    steps: int | None = read_by(reads.whole(1))
+    simplifications: str | None = read_by(
         lambda value: "" if str(value) == "none" else ",".join(reads.texts(value))
     )
 
     @classmethod
     def read(cls, given: Mapping[str, Any], folder: Path = Path()) -> Settings:
-        """Read knobs by name.
+        """Read settings by name.
 
         A wrong name or value is a SettingError; files are relative to a folder.
         """
@@ -113,7 +115,7 @@ class Settings:
         for name, value in given.items():
             read = _READS.get(name)
             if read is None:
-                problem = f"there is no such setting; {nearest(str(name), KNOBS)}"
+                problem = f"there is no such setting; {nearest(str(name), SETTING_NAMES)}"
                 raise SettingError(str(name), problem)
             if value is None:
                 continue
@@ -130,7 +132,7 @@ class Settings:
     def given(self) -> dict[str, Any]:
         """The settings that were given, by name."""
         found: dict[str, Any] = {}
-        for name in KNOBS:
+        for name in SETTING_NAMES:
             value = getattr(self, name)
             if value is not None:
                 found[name] = value
@@ -150,7 +152,7 @@ class Settings:
         """The settings that choose what is played, or all the others."""
         found = self.given
         for name in self.given:
-            if KNOBS[name].tasks != tasks:
+            if (name in TASK_SETTINGS) != tasks:
                 del found[name]
         return Settings(**found)
 
@@ -350,18 +352,27 @@ class Settings:
 _TESTS = re.compile("test|eval|unseen|valid")
 """Names of splits that are kept for testing."""
 _READS: Mapping[str, reads.Read] = {each.name: each.metadata["read"] for each in fields(Settings)}
-NAMES: Mapping[str, Iterable[str]] = {
-    "conditions": CONDITIONS,
-    "parts": PARTS,
-    "arbitration": Arbitration,
-    "kinds": told_kinds(),
-    "weights": WEIGHTS,
-    "tiers": Tier,
-    "methods": METHODS,
-}
-"""Names that the texts of `rpms.play.knobs` leave open."""
+SETTING_NAMES = tuple(_READS)
 PRESETS: Mapping[str, Settings] = {
-    name: Settings.read({knob: getattr(told, name) for knob, told in KNOBS.items()})
-    for name in ("paper", "strict")
+    "paper": Settings(
+        schemas=BY_GOAL,
+        manual=PAPER_MANUAL,
+        layout=Layout.PAPER,
+        form=Form.CHAT,
+        belief=BeliefShown.PAPER,
+        notes=False,
+        repair=Repair.FORM,
+        harvest=AS_PAPER,
+    ),
+    "strict": Settings(
+        schemas=FOR_ANY,
+        manual="complete",
+        layout=Layout.CACHED,
+        form=Form.SINGLE,
+        belief=BeliefShown.EXTENDED,
+        notes=True,
+        repair=Repair.BELIEF,
+        harvest=CLEAN,
+    ),
 }
 """Settings of a preset beside the enforcement of its name."""

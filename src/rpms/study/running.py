@@ -26,7 +26,6 @@ from rpms.paper.memory import Kind
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Price
 from rpms.paper.verdict import Fate
-from rpms.play.knob_values import name_of
 from rpms.play.meter import Meter
 from rpms.play.methods import REACT
 from rpms.play.plan import OpenModel, RunPlan, overlapping
@@ -41,6 +40,7 @@ from rpms.play.run import (
     run_trials,
 )
 from rpms.play.seats import Threads
+from rpms.play.setting_values import name_of
 from rpms.play.settings import ALLOW, Settings
 from rpms.play.understanding import READER_CONTROLS
 from rpms.store.expel_material import Experience, read_experience, write_experience

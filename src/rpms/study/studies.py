@@ -13,8 +13,8 @@ from rpms.logic.errors import FileError, InputError, WorldError
 from rpms.models.catalogue import FROM_MENU, backend_of
 from rpms.paper.arbitration import Arbitration
 from rpms.paper.condition import Condition
-from rpms.play.knob_values import worded
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.setting_values import worded
 from rpms.play.settings import NO_MEMORY, Settings
 from rpms.play.sources import can_play
 from rpms.play.understanding import READER_CONTROLS

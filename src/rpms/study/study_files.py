@@ -21,9 +21,8 @@ from rpms.foreign.own_code import names_code
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError, is_near, nearest
 from rpms.paper.condition import LATER, named_condition
-from rpms.play.knob_values import SEAMS, SettingError
-from rpms.play.knobs import KNOBS
-from rpms.play.settings import Settings
+from rpms.play.setting_values import SEAMS, SettingError
+from rpms.play.settings import SETTING_NAMES, TASK_SETTINGS, Settings
 from rpms.play.task_choice import read_part
 from rpms.store.files import read_text
 from rpms.store.protocol import TABLES
@@ -106,8 +105,6 @@ class _Study(_Choice):
 
 
 _Form = TypeVar("_Form", bound=_Strict)
-_OF_TASKS = tuple(name for name, each in KNOBS.items() if each.tasks)
-"""The settings that choose tasks: all conditions of a study play the same ones."""
 
 SHIPPED_PARTS = frozenset(
     {"rpms.teaching.another_game:in_alfworld", "rpms.teaching.another_game:lore_in_alfworld"}
@@ -189,7 +186,7 @@ class _Reader:
     def case(self, name: str, given: object, shared: Settings, learning: Learning | None) -> Case:
         """One of `conditions`: named by its key, unless it names a condition or a method."""
         place = self._yaml.at("conditions", name)
-        form, own = self.read(_Case, given, place, without=_OF_TASKS)
+        form, own = self.read(_Case, given, place, without=TASK_SETTINGS)
         named = own.condition or (None if own.agent else name)
         settings = own.over(Settings(condition=named)).over(shared)
         try:
@@ -202,23 +199,23 @@ class _Reader:
     ) -> tuple[_Form, Settings]:
         """One section: its own fields and its settings, except those it must not have."""
         entries = given if isinstance(given, Mapping) else {}
-        allowed = [name for name in KNOBS if name not in without]
-        knobs: dict[str, Any] = {}
+        allowed = [name for name in SETTING_NAMES if name not in without]
+        settings: dict[str, Any] = {}
         own: dict[str, Any] = {}
         for name, value in entries.items():
             if name in allowed:
-                knobs[name] = value
+                settings[name] = value
             else:
                 own[name] = value
         for name in (*SEAMS, "harvest"):
-            self._refuse_code(place.at(name), str(knobs.get(name, "")))
+            self._refuse_code(place.at(name), str(settings.get(name, "")))
         self._refuse_models_of_code(entries, place)
         try:
             read = form.model_validate(own)
         except ValidationError as error:
             raise _first_mistake(error, place, (*form.model_fields, *allowed)) from None
         try:
-            return read, Settings.read(knobs, self._folder)
+            return read, Settings.read(settings, self._folder)
         except SettingError as error:
             where = place.at(error.name)
             if error.inner:
@@ -256,7 +253,7 @@ def _first_mistake(error: ValidationError, place: Place, names: Collection[str])
     elif first["type"] == "extra_forbidden":
         key = str(first["loc"][-1])
         hint = f"; {nearest(key, names)}"
-        if key in _OF_TASKS:
+        if key in TASK_SETTINGS:
             hint = ": all conditions of a study play the same tasks"
         problem = f"is not a known field{hint}"
     return place.at(*first["loc"]).mistake(problem)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
-from rpms.cli.app import make_app
-from rpms.cli.knobs import _OPTIONS
+from rpms.cli import play, run, study
+from rpms.cli.panels import PANELS
 from rpms.cli.report import export_runs
 from rpms.cli.rules_learn import _STEPS
-from rpms.play.knobs import KNOBS
+from rpms.play.settings import SETTING_NAMES
 from rpms.report.export import FORMS, USUAL
 from rpms.store.runs import RunFolder
 from tests.cli.command import Rpms
@@ -30,11 +28,11 @@ from tests.cli.command import Rpms
         ("study run", {"condition"}),
     ],
 )
-def test_every_command_takes_every_knob_that_means_something_to_it(
+def test_every_command_takes_every_setting_that_means_something_to_it(
     rpms: Rpms, command: str, missing: set[str]
 ):
     said = rpms(*command.split(), "--help").out
-    for name in KNOBS:
+    for name in SETTING_NAMES:
         assert (f"--{name.replace('_', '-')}" in said) == (name not in missing), name
 
 
@@ -183,8 +181,8 @@ class TestPilot:
         )
         page = (out / "report" / "1" / "index.html").read_text()
         assert "is left out" in page
-        for run in (out / "runs").iterdir():
-            assert RunFolder(run).protocol.settings["manual"]["name"] == "paper"
+        for played in (out / "runs").iterdir():
+            assert RunFolder(played).protocol.settings["manual"]["name"] == "paper"
 
     def test_without_a_limit_a_missing_split_is_an_error(
         self, rpms: Rpms, tmp_path: Path, games: Path
@@ -197,20 +195,11 @@ class TestPilot:
         )
 
 
-def test_every_option_that_is_told_is_one_of_a_command():
-    """An entry of options.toml by another name would tell nobody anything."""
-
-    def names(command: Any, path: str = "") -> Iterator[str]:
-        group = path.partition(" ")[0]
-        yield from (
-            f"{place}{each.name}"
-            for each in command.params
-            for place in (f"{path}.", f"{group}.", "")
-        )
-        for name in getattr(command, "commands", {}):
-            yield from names(command.get_command(None, name), f"{path} {name}".strip())
-
-    assert set(_OPTIONS) <= set(names(typer.main.get_command(make_app())))
+def test_every_name_in_a_panel_is_an_option_of_a_command_that_plays():
+    """A name that no command has would put nothing anywhere."""
+    commands = (play.main, run.main, run.learn_memory, study.main)
+    names = {name for command in commands for name in inspect.signature(command).parameters}
+    assert set(chain.from_iterable(PANELS.values())) <= names
 
 
 @pytest.mark.parametrize("folder", [".", "/", ""])
@@ -223,7 +212,8 @@ def test_a_folder_in_place_of_the_file_to_write_is_refused_at_once(rpms: Rpms, c
     assert "is a folder; give the file to write" in ran.line
 
 
-def test_what_the_texts_of_options_list_is_what_there_is():
-    assert all(form in _OPTIONS["export.to"]["help"] for form in FORMS)
+def test_what_the_texts_of_options_list_is_what_there_is(rpms: Rpms):
+    export = rpms("export", "--help").out
+    assert f"The format: {' or '.join(FORMS)}." in export
     assert inspect.signature(export_runs).parameters["tables"].default == ",".join(USUAL)
-    assert f"{_STEPS:,}" in _OPTIONS["rules learn.steps"]["help"]
+    assert f"by default {_STEPS:,}, or 0 with --from" in rpms("rules", "learn", "--help").out

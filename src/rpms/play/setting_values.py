@@ -1,4 +1,4 @@
-"""Knobs, readers of their values, and parts of one's own as `module:name` or by an entry point
+"""Readers of the values of settings, and parts of one's own as `module:name` or by an entry point
 of `rpms.SEAM`.
 """
 
@@ -112,12 +112,13 @@ Read = Callable[[Any], Any]
 
 
 class SettingError(InputError):
-    """A knob that is not known, or a value it cannot have."""
+    """A setting that is not known, or a value it cannot have."""
 
     def __init__(self, name: str, problem: str, inner: str = "") -> None:
-        """`inner`: the entry at fault, where the knob has several.
+        """`inner`: the entry at fault, where the setting has several.
 
-        Functions that read values do not know the knob's name; it is added where they are called.
+        Functions that read values do not know the setting's name; it is added where they are
+        called.
         """
         self.name = name
         self.problem = problem
@@ -125,8 +126,8 @@ class SettingError(InputError):
         super().__init__(f"{name}: {problem}")
 
 
-def knob(read: Read) -> Any:
-    """A field of `Settings`; `rpms.play.knobs` says what it is for."""
+def read_by(read: Read) -> Any:
+    """A field of `Settings` whose values a function reads."""
     return field(default=None, metadata={"read": read})
 
 
