@@ -37,7 +37,7 @@ sys.path = [each for each in sys.path if Path(each or ".").resolve() != HERE]
 from pydantic_core import to_jsonable_python  # noqa: E402
 
 from rpms.guard import Allow, Ask, Call, Guard, Ruling  # noqa: E402
-from rpms.paper.wilson_interval import wilson  # noqa: E402
+from rpms.play.success_rate import wilson  # noqa: E402
 
 try:
     from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime

@@ -31,7 +31,7 @@ from tau2.sandbox import DOMAINS, available, tasks
 
 from rpms.guard import Call, Guard
 from rpms.guard.call_audit import Audited, Grade, audit
-from rpms.paper.wilson_interval import wilson
+from rpms.play.success_rate import wilson
 
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE.parents[1] / "shared" / "records" / "gpt-4o-airline_even.jsonl.xz"

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from tau2.measure import Made, References, judge_made, judge_references
 from tau2.sandbox import DOMAINS, SPLITS, available, tasks
 
-from rpms.paper.wilson_interval import wilson
+from rpms.play.success_rate import wilson
 
 WANTED = 0.95
 """Violations refused by the rule of their kind, of all."""

@@ -38,9 +38,9 @@ from rpms.paper.compose import compose
 from rpms.paper.condition import CONDITIONS
 from rpms.paper.decide import Mind
 from rpms.paper.memory import Origin, RememberedRequest, merge
-from rpms.paper.wilson_interval import wilson
 from rpms.play.request_reading import understand
 from rpms.play.sources import knowledge_of
+from rpms.play.success_rate import wilson
 from rpms.play.understanding import Reads
 from rpms.reading.readings import Readings
 from rpms.report.statistical_tests import interaction, paired_bootstrap

@@ -34,8 +34,8 @@ from decide import entries
 
 from rpms.models.base import Answer, Model, Request
 from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
+from rpms.paper.episode import Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Usage
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
 from rpms.play.run import Listener, run
 from rpms.play.runners import InProcesses

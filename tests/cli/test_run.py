@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rpms.models.base import Answer
-from rpms.paper.usage import Usage
+from rpms.paper.episode import Usage
 from rpms.store.memories import write_memory
 from rpms.store.runs import RunFolder
 from tests.cli.command import Rpms

@@ -10,7 +10,7 @@ from rpms.logic.errors import InputError
 from rpms.models.accounting import PRICES, cost, list_cost, parse_price, price_of
 from rpms.models.base import Usage
 from rpms.models.catalogue import PROVIDERS
-from rpms.paper.usage import Price
+from rpms.store.price import Price
 
 
 def test_each_kind_of_token_has_its_price():

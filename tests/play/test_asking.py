@@ -12,9 +12,8 @@ from rpms.models.policy import FunctionModel
 from rpms.paper.compose import compose
 from rpms.paper.condition import FULL
 from rpms.paper.enforcement import PAPER, Constrained, Enforcement, GuardMode
-from rpms.paper.episode import Ending, Episode
+from rpms.paper.episode import Ending, Episode, Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Usage
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

@@ -13,12 +13,13 @@ from rpms.logic.errors import InputError
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.models.recorded import RecordedModel
+from rpms.paper.episode import Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Price, Usage
 from rpms.play.meter import LimitReached, Limits, Meter, parse_duration
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
+from rpms.store.price import Price
 from rpms.store.runs import RunFolder
 from tests.cli.command import Rpms, rpms
 from tests.models.server import openai_ok, serve

@@ -20,9 +20,9 @@ from rpms.logic.errors import FileError, InputError, ModelError, ModelUnavailabl
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.condition import BASELINE, RULES_ONLY
+from rpms.paper.episode import Usage
 from rpms.paper.prompt import SHARED, Part, Turn
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Usage
 from rpms.play.methods import LONGEST_ITEM, METHODS, Earlier, reflect
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run_trials

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.paper.episode import Ending
+from rpms.paper.episode import Ending, Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Price, Usage
-from rpms.paper.wilson_interval import wilson
 from rpms.play.display import Display, Lines, RunTally, progress
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
+from rpms.play.success_rate import wilson
 from rpms.store.episodes import EpisodeRow
+from rpms.store.price import Price
 from tests.play.corridor import world
 
 PLAN = plan_run(

@@ -19,10 +19,9 @@ from rpms.models.recorded import question, question_key
 from rpms.paper.compose import compose
 from rpms.paper.condition import CONDITIONS
 from rpms.paper.enforcement import STRICT
-from rpms.paper.episode import Ending
+from rpms.paper.episode import Ending, Usage
 from rpms.paper.memory import Kind, Origin, RememberedRequest, merge
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Usage
 from rpms.planning.advice import plan_of
 from rpms.play.request_reading import understand
 from rpms.play.seats import Play, play

@@ -21,9 +21,8 @@ from rpms.models.policy import FunctionModel, PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel
 from rpms.paper.condition import FULL, named_condition
 from rpms.paper.decide import Decision
-from rpms.paper.episode import Ending, Step
+from rpms.paper.episode import Ending, Step, Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Usage
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import Listener, run
 from rpms.store.answers import FolderOfAnswers

@@ -11,12 +11,13 @@ from rpms.cli.run import spending_lines
 from rpms.logic.errors import FileError, ModelUnavailable
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.paper.episode import Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Price, Usage
 from rpms.play.display import Lines
 from rpms.play.meter import spending
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
+from rpms.store.price import Price
 from rpms.store.runs import RunFolder
 from tests.play.corridor import world
 

@@ -21,11 +21,10 @@ from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.compose import compose
 from rpms.paper.condition import FULL, named_condition
 from rpms.paper.enforcement import STRICT, Enforcement, GuardMode
-from rpms.paper.episode import Ending, Episode
+from rpms.paper.episode import Ending, Episode, Usage
 from rpms.paper.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
 from rpms.paper.prompt import Budget, Form, Layout
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Usage
 from rpms.paper.wording import memory_line
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of

@@ -22,12 +22,12 @@ from rpms.learning.rounds import LearningPlan, learn
 from rpms.logic.errors import InputError
 from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Price
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import Listener
 from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources
 from rpms.store.memories import read_memory
+from rpms.store.price import Price
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.running import Means, Result, StudyLayout, run_study

@@ -23,9 +23,9 @@ from rpms.models.catalogue import (
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import Patience
 from rpms.paper.prompt import Budget, Layout, Part, build, make_block
-from rpms.paper.usage import Price
 from rpms.report.table import TableCell, grid
 from rpms.store.answers import PackedAnswers, open_answers, pack, shipped_records
+from rpms.store.price import Price
 
 app = typer.Typer(
     help="List the models that can be used, or check that one answers.", invoke_without_command=True

@@ -42,8 +42,7 @@ from rpms.models.catalogue import (
 from rpms.models.windows import context_window
 from rpms.paper.condition import LATER, Condition, named_condition
 from rpms.paper.enforcement import PRESETS
-from rpms.paper.usage import Usage
-from rpms.paper.wilson_interval import wilson
+from rpms.paper.episode import Usage
 from rpms.play.display import progress
 from rpms.play.meter import spending
 from rpms.play.plan import NamedModel, OpenModel, RunPlan
@@ -59,6 +58,7 @@ from rpms.play.run import (
 )
 from rpms.play.setting_values import worded
 from rpms.play.settings import Settings
+from rpms.play.success_rate import wilson
 from rpms.play.task_choice import read_part
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow

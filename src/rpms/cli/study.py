@@ -26,7 +26,6 @@ from rpms.logic.errors import InputError
 from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import Fetch, context_window
 from rpms.models.wire import fetch
-from rpms.paper.usage import Price
 from rpms.parts import unused
 from rpms.play.display import progress
 from rpms.play.plan import NamedModel, RunPlan
@@ -36,6 +35,7 @@ from rpms.report.comparison import Comparison
 from rpms.report.table import Table, terminal, without_notes
 from rpms.store.expel_material import Experience
 from rpms.store.files import read_text
+from rpms.store.price import Price
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, STEPS, TURN, Estimate, estimate_study
 from rpms.study.running import (

@@ -6,12 +6,13 @@ from functools import partial
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rpms.paper.usage import Price, Usage
-from rpms.paper.wilson_interval import wilson
+from rpms.paper.episode import Usage
 from rpms.play.display import duration
 from rpms.play.run import CONTROLS, FOLDER
 from rpms.play.settings import NO_MEMORY
+from rpms.play.success_rate import wilson
 from rpms.report.table import TableCell, grid
+from rpms.store.price import Price
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, Estimate
 from rpms.study.running import Result

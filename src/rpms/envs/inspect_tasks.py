@@ -13,9 +13,8 @@ from rpms.envs.env_episodes import Episodes
 from rpms.logic.errors import ContextOverflow, InputError, ModelError
 from rpms.models.base import Answer, Request, ShorteningModel
 from rpms.paper.compose import compose
-from rpms.paper.episode import Ending, Episode
+from rpms.paper.episode import Ending, Episode, Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Usage
 from rpms.play.seats import Play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of

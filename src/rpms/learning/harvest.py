@@ -27,9 +27,8 @@ from rpms.paper import memory
 from rpms.paper.compose import compose
 from rpms.paper.condition import RULES_ONLY
 from rpms.paper.decide import decide
-from rpms.paper.episode import Ending, Episode, OwnHarvest, Step
+from rpms.paper.episode import Ending, Episode, OwnHarvest, Step, Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Usage
 from rpms.parts import checked_harvest
 from rpms.play.sources import knowledge_of
 from rpms.store.evidence import Trace

@@ -6,7 +6,8 @@ from importlib.resources import files
 from typing import Any
 
 from rpms.logic.errors import InputError
-from rpms.paper.usage import Price, Usage
+from rpms.paper.episode import Usage
+from rpms.store.price import Price
 
 KNOWN: dict[str, Any] = tomllib.loads(
     files("rpms.models").joinpath("known.toml").read_text(encoding="utf-8")

@@ -7,8 +7,8 @@ from typing import Protocol
 from rpms.foreign.call_text import Tool
 from rpms.logic.errors import ContextOverflow, InputError
 from rpms.paper.decide import Decision
+from rpms.paper.episode import Usage
 from rpms.paper.prompt import Part, Prompt
-from rpms.paper.usage import Usage
 
 __all__ = ["Answer", "CannotHold", "Decoding", "Model", "Request", "Scalar", "Usage"]
 

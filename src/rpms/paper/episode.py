@@ -1,17 +1,16 @@
 """Steps, and the episode they make up."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 from rpms.paper.beyond import Surprise
 from rpms.paper.decide import Decision
 from rpms.paper.memory import Entry
 from rpms.paper.prompt import Part
-from rpms.paper.usage import Usage
 
 
 class Ending(StrEnum):
@@ -48,6 +47,28 @@ class GoalReadings(Protocol):
     def lines(self) -> Iterable[str]:
         """The readings, for people."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Cost of one request. Adding two gives the cost of both."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    """The part of `prompt_tokens` that the server did not compute again."""
+    completion_tokens: int = 0
+    requests: int = 0
+    """Requests that reached the provider: 0 for an answer from a record."""
+    seconds: float = 0.0
+    """Time from the question to its answer, waits between tries included."""
+    written_tokens: int = 0
+    """The part of `prompt_tokens` stored for reuse, which Anthropic bills higher; 0 where a
+    provider does not say."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            *(getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

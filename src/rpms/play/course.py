@@ -9,10 +9,9 @@ from rpms.logic.goal import Goal
 from rpms.models.parsing import ParsedAnswer
 from rpms.paper.beyond import NOTHING_NOTICED, Noticed
 from rpms.paper.decide import Decision
-from rpms.paper.episode import ForbiddenCommand, RefusedCommand, Step
+from rpms.paper.episode import ForbiddenCommand, RefusedCommand, Step, Usage
 from rpms.paper.prompt import Turn
 from rpms.paper.review import Refusal
-from rpms.paper.usage import Usage
 from rpms.play.understanding import Understood
 from rpms.worlds.base import Command
 

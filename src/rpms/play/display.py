@@ -10,12 +10,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from rpms.logic.counting import counted
-from rpms.paper.usage import Price, Usage
-from rpms.paper.wilson_interval import wilson
+from rpms.paper.episode import Usage
 from rpms.play.meter import total_cost
 from rpms.play.plan import RunPlan
 from rpms.play.run import Listener
+from rpms.play.success_rate import wilson
 from rpms.store.episodes import EpisodeRow
+from rpms.store.price import Price
 
 
 class RunTally(Listener):

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from rpms.logic.errors import InputError, RPMSError
 from rpms.models.accounting import cost
 from rpms.models.base import Answer, Model, Request, WrappedModel
-from rpms.paper.usage import Price, Usage
+from rpms.paper.episode import Usage
 from rpms.store.episodes import EpisodeRow
+from rpms.store.price import Price
 from rpms.store.runs import RunFolder
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}

@@ -14,7 +14,7 @@ from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.logic.goal import Goal
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.parsing import LONGEST_TEXT
-from rpms.paper.episode import Episode
+from rpms.paper.episode import Episode, Usage
 from rpms.paper.prompt import (
     Budget,
     Form,
@@ -27,7 +27,6 @@ from rpms.paper.prompt import (
     prompt_limit,
     transcript,
 )
-from rpms.paper.usage import Usage
 from rpms.paper.wording import Wording
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.expel_material import Experience

@@ -15,8 +15,8 @@ from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.logic.rules import ActiveRules
 from rpms.models.base import Decoding, Model, Request, able
 from rpms.paper.decide import Decision, Mind
+from rpms.paper.episode import Usage
 from rpms.paper.prompt import Part, make_block
-from rpms.paper.usage import Usage
 from rpms.paper.verdict import KEPT, Candidate, Fate
 from rpms.planning.advice import noticed_with_plan_of
 from rpms.planning.impasse import said_nowhere

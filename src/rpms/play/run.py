@@ -24,13 +24,14 @@ from rpms.foreign.json_text import NotJson, loads, reader_of
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.logic.errors import FileError, InputError, ModelUnavailable
 from rpms.models.catalogue import NO_LLM, Backend, backend_of
-from rpms.paper.usage import Price, Usage
+from rpms.paper.episode import Usage
 from rpms.play.meter import LimitReached, Meter, usages_of
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.runners import InProcesses
 from rpms.play.seats import Finished, Threads
 from rpms.store.episodes import EpisodeRow
+from rpms.store.price import Price
 from rpms.store.runs import EPOCHS, PROTOCOL, OpenRun, RunFolder, RunSummary, Timing, open_run
 from rpms.worlds.base import Task
 

@@ -16,8 +16,7 @@ from rpms.logic.errors import FileError, ModelError, ModelUnavailable, WorldErro
 from rpms.models.base import Model
 from rpms.paper.compose import compose
 from rpms.paper.decide import Mind
-from rpms.paper.episode import Ending, Episode, Step
-from rpms.paper.usage import Price, Usage
+from rpms.paper.episode import Ending, Episode, Step, Usage
 from rpms.paper.verdict import Mask
 from rpms.play.meter import LimitReached, Meter
 from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, reflect
@@ -25,6 +24,7 @@ from rpms.play.plan import RunPlan
 from rpms.play.step import Player
 from rpms.play.understanding import Reads
 from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
+from rpms.store.price import Price
 from rpms.store.runs import Timing
 from rpms.worlds.base import REQUEST, Game, Outcome, Setting, Task
 

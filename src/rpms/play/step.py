@@ -19,10 +19,9 @@ from rpms.paper.beyond import Noticed, turn_state
 from rpms.paper.compose import extended
 from rpms.paper.decide import Decision, Mind, decide
 from rpms.paper.enforcement import Calls, Constrained, GuardMode, Repair
-from rpms.paper.episode import ForbiddenCommand, RefusedCommand, Step
+from rpms.paper.episode import ForbiddenCommand, RefusedCommand, Step, Usage
 from rpms.paper.prompt import Part, Turn
 from rpms.paper.review import Refusal, ask_again, review_rules
-from rpms.paper.usage import Usage
 from rpms.paper.wording import HEADINGS
 from rpms.play.course import Asked, Course, Move
 from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rpms.logic.goal import Goal
 from rpms.models.base import Model, able
-from rpms.paper.usage import Usage
+from rpms.paper.episode import Usage
 from rpms.paper.verdict import Candidate
 
 if TYPE_CHECKING:

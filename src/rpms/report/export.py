@@ -13,10 +13,10 @@ from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import whole_letters
 from rpms.logic.errors import FileError, InputError
 from rpms.models.accounting import cost
-from rpms.paper.usage import Price
 from rpms.report.gather import is_going, runs_in
 from rpms.store.episodes import EpisodeRecord, StepRecord
 from rpms.store.own_folders import replaced_folder
+from rpms.store.price import Price
 from rpms.store.runs import RunFolder, Timing
 
 CONTENTS = "export.json"

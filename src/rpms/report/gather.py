@@ -12,12 +12,12 @@ from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError
 from rpms.paper.condition import ABLATION
 from rpms.paper.enforcement import PAPER, STRICT
-from rpms.paper.usage import Price
 from rpms.play.run import CONTROLS, FOLDER, Agreement, agreement, epoch_folders
 from rpms.report.comparison import Comparison, is_cell
 from rpms.report.outcomes import ENFORCED, Results, called, part_name
 from rpms.store.episodes import EpisodeRow, MissingRow
 from rpms.store.files import LOCK, is_held
+from rpms.store.price import Price
 from rpms.store.protocol import INDEX, read_study_index
 from rpms.store.runs import PROTOCOL, RunFolder
 

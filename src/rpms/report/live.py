@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rpms.foreign.shown import excerpt
 from rpms.logic.counting import counted
 from rpms.logic.errors import FileError, InputError
-from rpms.paper.wilson_interval import wilson
+from rpms.play.success_rate import wilson
 from rpms.report.gather import is_going
 from rpms.store.episodes import EpisodeRow, read_row
 from rpms.store.runs import PROTOCOL, RunFolder

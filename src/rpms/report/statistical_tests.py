@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rpms.paper.wilson_interval import wilson
+from rpms.play.success_rate import wilson
 
 ALPHA = 0.05
 """The level of every test and, as 1 - ALPHA, of every interval: the paper's."""

@@ -27,9 +27,8 @@ from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.logic.belief import Belief
 from rpms.logic.errors import FileError
 from rpms.logic.goal import Progress
-from rpms.paper.episode import Ending, Episode, Happening, Step
+from rpms.paper.episode import Ending, Episode, Happening, Step, Usage
 from rpms.paper.prompt import Block, Form, Layout, Message, Part, Prompt
-from rpms.paper.usage import Usage
 from rpms.paper.verdict import Candidate
 from rpms.paper.wording import memory_line
 

@@ -25,9 +25,10 @@ from rpms.foreign.json_text import NotJson, from_json, loads, read_jsonl, reader
 from rpms.foreign.limits import LARGEST_RECORD, LARGEST_TABLE
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError
-from rpms.paper.usage import Price, Usage
+from rpms.paper.episode import Usage
 from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
 from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole, writing
+from rpms.store.price import Price
 from rpms.store.protocol import Protocol, read_protocol
 
 PROTOCOL = "protocol.json"

@@ -10,10 +10,11 @@ from rpms.models.accounting import list_cost
 from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.paper.compose import compose
 from rpms.paper.decide import decide
+from rpms.paper.episode import Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Price, Usage
 from rpms.play.plan import RunPlan
 from rpms.store.memories import memory_hash, read_frozen, round_folder, snapshot_file
+from rpms.store.price import Price
 from rpms.store.runs import RunFolder
 from rpms.study.running import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
 from rpms.study.studies import Case, Learning, Study

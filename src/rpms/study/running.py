@@ -24,7 +24,6 @@ from rpms.models.catalogue import parse_model_name
 from rpms.paper.condition import CONDITIONS, Condition
 from rpms.paper.memory import Kind
 from rpms.paper.recall import EpisodicMemory
-from rpms.paper.usage import Price
 from rpms.paper.verdict import Fate
 from rpms.play.meter import Meter
 from rpms.play.methods import REACT
@@ -46,6 +45,7 @@ from rpms.play.understanding import READER_CONTROLS
 from rpms.store.expel_material import Experience, read_experience, write_experience
 from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.memories import read_frozen
+from rpms.store.price import Price
 from rpms.store.protocol import INDEX, Group, StudyIndex, read_study_index
 from rpms.store.runs import CutAnswers, RunFolder, RunSummary, refuse_foreign
 from rpms.study.studies import Case, Choice, Learning, Study

@@ -13,9 +13,8 @@ from rpms.models.base import Model
 from rpms.models.parsing import parse_answer
 from rpms.models.policy import FunctionModel
 from rpms.paper.decide import Decision
-from rpms.paper.episode import Episode, Step
+from rpms.paper.episode import Episode, Step, Usage
 from rpms.paper.prompt import Message, Prompt
-from rpms.paper.usage import Usage
 from rpms.planning.advice import plan_of
 from rpms.play.course import Asked, Move
 from rpms.play.plan import RunPlan
