@@ -31,11 +31,12 @@ from rpms.paper.condition import CONDITIONS
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
-from rpms.play.run import MakeRunner, Trials, run_trials
+from rpms.play.run import MakeRunner
 from rpms.play.runners import InProcesses, cores
 from rpms.play.seats import Threads
 from rpms.play.settings import Settings
 from rpms.play.sources import can_play
+from rpms.play.trials import Trials, run_trials
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunSummary, open_run
 from rpms.study.study_files import find_study, read_study

@@ -56,16 +56,10 @@ from rpms.store.episodes import content_text, packed, read_episode, read_row, un
 from rpms.store.files import read_sealed, sealed
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import find_mistakes, read_manual
-from rpms.store.memories import (
-    entry_of,
-    memory_hash,
-    quarantine_file,
-    read_memory,
-    read_quarantine,
-    restore,
-    write_memory,
-)
+from rpms.store.memories import memory_hash, read_memory, write_memory
+from rpms.store.memory_entries import entry_of
 from rpms.store.protocol import read_protocol
+from rpms.store.quarantine import quarantine_file, read_quarantine, restore
 from rpms.store.runs import PROTOCOL, RunFolder, open_run
 from rpms.study.study_files import read_study
 from rpms.worlds.alfworld.engine.gamefile import load_engine

@@ -23,7 +23,8 @@ from rpms.paper.verdict import Fate
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.play.settings import Settings
-from rpms.store.memories import freeze, read_memory, read_quarantine, write_memory
+from rpms.store.memories import freeze, read_memory, write_memory
+from rpms.store.quarantine import read_quarantine
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from rpms.logic.errors import FileError, InputError
 from rpms.paper.memory import merge
-from rpms.store.memories import (
+from rpms.store.memories import check_frozen, read_memory
+from rpms.store.quarantine import (
     Quarantined,
-    check_frozen,
     quarantine_file,
-    read_memory,
     read_quarantine,
     restore,
     set_aside,

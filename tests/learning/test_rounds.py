@@ -35,10 +35,10 @@ from rpms.store.memories import (
     memory_hash,
     read_frozen,
     read_memory,
-    read_quarantine,
     round_folder,
     snapshot_file,
 )
+from rpms.store.quarantine import read_quarantine
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 from tests.learning.episodes import planned

@@ -9,8 +9,9 @@ from rpms.models.policy import FunctionModel
 from rpms.paper.condition import BASELINE, FULL
 from rpms.paper.enforcement import STRICT
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.controls import CONTROLS, control_plans, play_controls
 from rpms.play.plan import lend, plan_run
-from rpms.play.run import CONTROLS, control_plans, play_controls, run
+from rpms.play.run import run
 from rpms.report.gather import gather
 from rpms.report.pages import write_report
 from rpms.report.tables import applicable, main_table

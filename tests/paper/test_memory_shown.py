@@ -20,7 +20,8 @@ from rpms.paper.wording import untagged_line
 from rpms.play.plan import plan_run
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
-from rpms.store.memories import parse_memory, read_memory, record
+from rpms.store.memories import parse_memory, read_memory
+from rpms.store.memory_entries import record
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

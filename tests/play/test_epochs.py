@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.epochs import agreement, epoch_folders, epoch_plan, run_epochs
 from rpms.play.plan import NamedModel, lend, plan_run
-from rpms.play.run import agreement, epoch_folders, epoch_plan, run, run_epochs
+from rpms.play.run import run
 from rpms.report.export import export
 from rpms.report.gather import gather
 from rpms.report.tables import make_table

@@ -25,8 +25,8 @@ from rpms.paper.prompt import SHARED, Part, Turn
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.methods import LONGEST_ITEM, METHODS, Earlier, reflect
 from rpms.play.plan import lend, plan_run
-from rpms.play.run import run_trials
 from rpms.play.settings import SettingError, Settings
+from rpms.play.trials import run_trials
 from rpms.store.expel_material import (
     LONGEST_INSIGHT,
     MOST_INSIGHTS,

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from rpms.logic.errors import FileError, InputError
 from rpms.paper.memory import Kind, merge
 from rpms.paper.recall import EpisodicMemory
-from rpms.store.memories import memory_hash, read_memory, record, write_memory
+from rpms.store.memories import memory_hash, read_memory, write_memory
+from rpms.store.memory_entries import record
 from tests.paper.entries import stores
 
 # The four listings of Appendix F, with the line breaks they are printed with.

@@ -17,7 +17,7 @@ from rpms.logic.errors import FileError, InputError, ModelUnavailable
 from rpms.models.catalogue import open_model
 from rpms.models.recorded import ReplayModel
 from rpms.play.plan import NamedModel, lend
-from rpms.play.run import run_trials
+from rpms.play.trials import run_trials
 from rpms.store.answers import FolderOfAnswers, PackedAnswers, open_answers, pack, shipped_records
 from rpms.store.memories import read_frozen
 from rpms.study.running import Means, plan_cell, plan_round

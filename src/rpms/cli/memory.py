@@ -35,6 +35,13 @@ from rpms.report.table import Table as TextTable
 from rpms.report.table import TableCell, TableLine, comma_separated, grid, line, markdown
 from rpms.store import memories
 from rpms.store.files import write_whole
+from rpms.store.quarantine import (
+    quarantine_file,
+    read_quarantine,
+    restore,
+    set_aside,
+    write_without,
+)
 from rpms.worlds.registry import find_world, world_names
 
 
@@ -382,21 +389,19 @@ def _refuse_existing(out: Path | None, file: Path | None) -> None:
     """Refuse, before any work is done, to overwrite a memory other than the one that is cleaned."""
     if out is None or out == file:
         return
-    for path in (out, memories.quarantine_file(out)):
+    for path in (out, quarantine_file(out)):
         if path.exists():
             raise InputError(f"{path}: exists; choose another file")
 
 
 def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str]) -> None:
     """Write the next memory without some entries."""
-    stay, aside = memories.set_aside(
-        memory.entries, reasons, memories.read_quarantine(file, memory.world)
-    )
-    digest = memories.write_without(out, stay, aside, memory.world)
+    stay, aside = set_aside(memory.entries, reasons, read_quarantine(file, memory.world))
+    digest = write_without(out, stay, aside, memory.world)
     left = len(memory) - len(stay)
     beside = "; nothing was set aside"
     if left:
-        beside = f"; {left} set aside in {memories.quarantine_file(out).name}"
+        beside = f"; {left} set aside in {quarantine_file(out).name}"
     say(f"{len(stay)} entries in {out}, frozen: sha256 {digest[:16]}…{beside}")
 
 
@@ -406,7 +411,7 @@ def quarantined(
 ) -> None:
     """List the entries that were set aside from a memory, and why."""
     os.close(open_regular(file))  # a path without a file would look like a memory that lost nothing
-    aside = memories.read_quarantine(file)
+    aside = read_quarantine(file)
     for item in aside:
         say(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}")
     say(f"{len(aside)} entries of {file} are set aside")
@@ -422,5 +427,5 @@ def restore_entry(
     ],
 ) -> None:
     """Put an entry that was set aside back into its memory, and freeze the memory again."""
-    item = memories.restore(memory, entry)
+    item = restore(memory, entry)
     say(f"{item.entry.id} is back in {memory}; it was set aside because: {excerpt(item.reason)}")

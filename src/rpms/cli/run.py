@@ -43,23 +43,17 @@ from rpms.models.windows import context_window
 from rpms.paper.condition import LATER, Condition, named_condition
 from rpms.paper.enforcement import PRESETS
 from rpms.paper.episode import Usage
+from rpms.play.controls import play_controls
 from rpms.play.display import progress
+from rpms.play.epochs import agreement, run_epochs
 from rpms.play.meter import spending
 from rpms.play.plan import NamedModel, OpenModel, RunPlan
-from rpms.play.run import (
-    Listener,
-    RunOptions,
-    Trials,
-    agreement,
-    play_controls,
-    run_epochs,
-    run_trials,
-    trial_folders,
-)
+from rpms.play.run import Listener, RunOptions
 from rpms.play.setting_values import worded
 from rpms.play.settings import Settings
 from rpms.play.success_rate import wilson
 from rpms.play.task_choice import read_part
+from rpms.play.trials import Trials, run_trials, trial_folders
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
 from rpms.store.expel_material import write_experience

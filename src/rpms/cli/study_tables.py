@@ -7,8 +7,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from rpms.paper.episode import Usage
+from rpms.play.controls import CONTROLS, FOLDER
 from rpms.play.display import duration
-from rpms.play.run import CONTROLS, FOLDER
 from rpms.play.settings import NO_MEMORY
 from rpms.play.success_rate import wilson
 from rpms.report.table import TableCell, grid

@@ -16,7 +16,7 @@ from rpms.paper.memory import (
     VerifiedSchema,
 )
 from rpms.paper.recall import EpisodicMemory
-from rpms.store.memories import record
+from rpms.store.memory_entries import record
 
 _ORIGINS_SHOWN = 3
 

@@ -35,6 +35,7 @@ from rpms.play.settings import AS_PAPER
 from rpms.play.sources import ManualChoice, manual_of
 from rpms.store import memories
 from rpms.store.files import read_text, remove_leftovers, write_whole
+from rpms.store.quarantine import Quarantined, read_quarantine, set_aside, write_quarantine
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.base import World
 
@@ -91,7 +92,7 @@ class LearningPlan:
     before: int = 0
     """Rounds that this memory comes from: those of this plan are counted on, and all play with
     it."""
-    aside: tuple[memories.Quarantined, ...] = ()
+    aside: tuple[Quarantined, ...] = ()
     """Entries set aside of this memory, which stay out of what is learned."""
     audit: bool = False
     """True if what turns out harmful is set aside after each round that plays with a memory and
@@ -195,7 +196,7 @@ def learn(
         results.append(result)
         after(result)
     if held.aside:
-        memories.write_quarantine(out, held.aside, plan.world.name)
+        write_quarantine(out, held.aside, plan.world.name)
     write_whole(out, read_text(results[-1].file))
     memories.freeze(out)
     return tuple(results)
@@ -212,7 +213,7 @@ class _Held(NamedTuple):
     """All that is remembered after a round, and what an audit set aside."""
 
     memory: EpisodicMemory
-    aside: tuple[memories.Quarantined, ...]
+    aside: tuple[Quarantined, ...]
 
     @property
     def counts(self) -> Counter[Kind]:
@@ -224,13 +225,13 @@ class _Held(NamedTuple):
         """
         entries = merge(self.memory.entries, *experience.fresh)
         harmful = audited.harmful if audited else {}
-        kept, aside = memories.set_aside(entries, harmful, self.aside)
+        kept, aside = set_aside(entries, harmful, self.aside)
         return type(self)(EpisodicMemory(kept, world.name), aside)
 
     def write(self, file: Path) -> str:
         """Write a memory, with what was set aside beside it, and freeze it; returns its hash."""
         if self.aside:
-            memories.write_quarantine(file, self.aside, self.memory.world)
+            write_quarantine(file, self.aside, self.memory.world)
         memories.write_memory(file, self.memory.entries, self.memory.world)
         return memories.freeze(file)
 
@@ -277,7 +278,7 @@ def continued(plan: LearningPlan, out: Path) -> LearningPlan:
             found = re.match(r"round(\d{1,6})/", origin.episode)
             if found is not None:
                 numbers.append(int(found[1]))
-    aside = memories.read_quarantine(out, plan.world.name)
+    aside = read_quarantine(out, plan.world.name)
     return replace(plan, start=memory, before=max(numbers, default=1), aside=aside)
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 from rpms.logic.errors import FileError
 from rpms.paper.episode import Ending
 from rpms.paper.verdict import Fate
-from rpms.play.run import Agreement
+from rpms.play.epochs import Agreement
 from rpms.report.comparison import Comparison
 from rpms.report.contrasts import Contrast, contrasts
 from rpms.report.notes import omissions

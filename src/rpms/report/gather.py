@@ -12,7 +12,8 @@ from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError
 from rpms.paper.condition import ABLATION
 from rpms.paper.enforcement import PAPER, STRICT
-from rpms.play.run import CONTROLS, FOLDER, Agreement, agreement, epoch_folders
+from rpms.play.controls import CONTROLS, FOLDER
+from rpms.play.epochs import Agreement, agreement, epoch_folders
 from rpms.report.comparison import Comparison, is_cell
 from rpms.report.outcomes import ENFORCED, Results, called, part_name
 from rpms.store.episodes import EpisodeRow, MissingRow

@@ -11,7 +11,7 @@ from typing import Any
 from rpms.foreign.shown import excerpt
 from rpms.models.accounting import list_cost
 from rpms.paper.episode import Usage
-from rpms.play.run import Agreement
+from rpms.play.epochs import Agreement
 from rpms.store.episodes import EpisodeRow
 from rpms.store.price import Price
 from rpms.store.runs import RunFolder

@@ -12,11 +12,12 @@ lock             held while a run is under way
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -471,3 +472,12 @@ def _make_folder(folder: Path) -> None:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "no folder has such a name"
         raise InputError(f"{folder}: cannot be made: {why}") from None
+
+
+def begun_folders(folder_of: Callable[[int], Path], first: int) -> Iterator[Path]:
+    """Numbered folders with a run in them, up to the first number that has none."""
+    for number in count(first):
+        folder = folder_of(number)
+        if not is_there(folder / PROTOCOL):
+            return
+        yield folder

@@ -25,22 +25,16 @@ from rpms.paper.condition import CONDITIONS, Condition
 from rpms.paper.memory import Kind
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.verdict import Fate
+from rpms.play.controls import play_controls
+from rpms.play.epochs import run_epochs
 from rpms.play.meter import Meter
 from rpms.play.methods import REACT
 from rpms.play.plan import OpenModel, RunPlan, overlapping
-from rpms.play.run import (
-    Listener,
-    MakeRunner,
-    RunOptions,
-    Trials,
-    check_workers,
-    play_controls,
-    run_epochs,
-    run_trials,
-)
+from rpms.play.run import Listener, MakeRunner, RunOptions, check_workers
 from rpms.play.seats import Threads
 from rpms.play.setting_values import name_of
 from rpms.play.settings import ALLOW, Settings
+from rpms.play.trials import Trials, run_trials
 from rpms.play.understanding import READER_CONTROLS
 from rpms.store.expel_material import Experience, read_experience, write_experience
 from rpms.store.files import remove_leftovers, write_whole
