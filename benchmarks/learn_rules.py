@@ -1,8 +1,7 @@
 """Worth of a learned manual: the planner with it, the guard with it, and its agreement with the
 hand-written one.
 
-    python benchmarks/learn_rules.py --seeds 0-9 [--jobs N] [--data DIR] [--textworld examples/textworld]
-                                     [--worlds small,alfworld,textworld,express,science]
+    python benchmarks/learn_rules.py --seeds 0-9 [--jobs N] --data DIR [--textworld examples/textworld] [--worlds …]
     python benchmarks/learn_rules.py alfworld --data DIR [--steps 20000,2000,200] [--games 140] [--checked 40000]
                                               [--seed 0] [--out FOLDER] [--figure curve.png]
     python benchmarks/learn_rules.py example  [--steps 2000]
@@ -11,9 +10,8 @@ hand-written one.
     python benchmarks/learn_rules.py telecom  [--steps 4000] [--games 74] [--checked 2000]
 
 With `--seeds`, one table over seeds and worlds, N manuals at once (see `learned_table.py`); DIR is
-ALFWorld's data, or a folder with an `unpack.py` that lays it out. `small` are the vending machine,
-the corridor and the post office of `tests/induction/small_worlds`. Without `--worlds`, all that can
-be opened. Each of the others shows one world in detail.
+ALFWorld's data, or a folder with an `unpack.py` that lays it out. Each of the others shows one
+world in detail.
 
 `alfworld` learns from one half of the training games at each number of steps, plays the last games
 of the other half and the seen games with the planner and nothing hand-written but tier 1, and then
@@ -482,12 +480,12 @@ def telecom(args: argparse.Namespace) -> None:
 
 
 def _off_this_folder() -> None:
-    """Look for modules in the repository's root, where `tests` is, and not in this folder, which
-    has files with the names of packages (`requests`).
+    """This folder has files with the names of packages (`requests`), and Python would look here
+    first.
     """
-    here = Path(__file__).resolve().parent
-    others = [place for place in sys.path if Path(place).resolve() != here]
-    sys.path = [str(here.parent), *others]
+    sys.path = [
+        place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent
+    ]
 
 
 def _seeds(text: str) -> list[int]:
@@ -508,11 +506,11 @@ def main() -> None:
     )
     parser.add_argument("--seeds", type=_seeds, default=_seeds("0-2"), help="such as 0-9 or 0,3,5")
     parser.add_argument("--jobs", type=int, default=1, help="manuals that are learned at once")
-    parser.add_argument("--worlds", help="of alfworld, textworld, express, science, small")
+    parser.add_argument("--worlds", default="alfworld,textworld,express,science")
     parser.add_argument("--textworld", type=Path, help="the folder of the TextWorld example")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--steps")
-    parser.add_argument("--games", type=int, help="to play; 140, in the table of some worlds fewer")
+    parser.add_argument("--games", type=int, default=140)
     parser.add_argument(
         "--skip", type=int, default=0, help="games of TextWorld and TextWorldExpress left out first"
     )
@@ -523,15 +521,11 @@ def main() -> None:
     parser.add_argument("--only", help="some games of TextWorldExpress, with commas between")
     args = parser.parse_args()
     if args.what is None:
-        import learned_table  # noqa: PLC0415  it imports this module
+        from learned_table import table as one_table  # noqa: PLC0415  it imports this module
     _off_this_folder()
     if args.what is None:
-        try:
-            learned_table.table(args)
-        except learned_table.Mistake as mistake:
-            parser.exit(2, f"{mistake}\n")
+        one_table(args)
         return
-    args.games = args.games or 140
     every = {
         "alfworld": alfworld,
         "example": example,

@@ -15,8 +15,7 @@ import random
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,12 +25,13 @@ from rpms.play.sources import choose_manual, manual_of
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 
-SMALL = ("vending", "corridor", "post_office")
-"""Modules of the small worlds that tests use, each with a `world`."""
-SMALL_WORLDS = "tests.induction.small_worlds"
-MANY_GAMES = 140
+ALFWORLD_STEPS, TEXTWORLD_STEPS, EXPRESS_STEPS, SCIENCE_STEPS = (
+    (20_000, 5_000),
+    8_000,
+    20_000,
+    40_000,
+)
 MOST_GAMES = {"textworld-express": 25, "scienceworld": 100}
-"""Games that are played unless it is said how many."""
 FEW_SEEDS = 3
 """Seeds of the worlds that take long."""
 
@@ -50,90 +50,40 @@ class Job(NamedTuple):
         return " ".join(filter(None, (self.world, self.kind, f"{self.steps:,} steps")))
 
 
-def science_jobs(args: argparse.Namespace) -> Iterator[Job]:
-    for steps in args.steps or (40_000,):
-        for seed in args.seeds[:FEW_SEEDS]:
-            yield Job("scienceworld", "", steps, seed)
-
-
-def express_jobs(args: argparse.Namespace) -> Iterator[Job]:
-    """Each game has an equal share of the steps, be it asked for or not."""
-    tasks = find_world("textworld-express").tasks("train", Setting())
-    games = sorted({task.type for task in tasks})
-    for steps in args.steps or (20_000,):
-        for game in args.only.split(",") if args.only else games:
-            for seed in args.seeds[:FEW_SEEDS]:
-                yield Job("textworld-express", game, steps // len(games), seed)
-
-
-def alfworld_jobs(args: argparse.Namespace) -> Iterator[Job]:
-    for steps in args.steps or (20_000, 5_000):
-        for seed in args.seeds:
-            yield Job("alfworld", "", steps, seed)
-
-
-def textworld_jobs(args: argparse.Namespace) -> Iterator[Job]:
-    for steps in args.steps or (8_000,):
-        for seed in args.seeds[:FEW_SEEDS]:
-            yield Job(str(args.textworld), "", steps, seed)
-
-
-def small_jobs(args: argparse.Namespace) -> Iterator[Job]:
-    for name in SMALL:
-        for steps in args.steps or (6_000,):
-            for seed in args.seeds:
-                yield Job(name, "", steps, seed)
-
-
-WORLDS: dict[str, Callable[[argparse.Namespace], Iterator[Job]]] = {
-    "science": science_jobs,
-    "express": express_jobs,
-    "alfworld": alfworld_jobs,
-    "textworld": textworld_jobs,
-    "small": small_jobs,
-}
-"""What `--worlds` may name, the slowest first."""
-NEEDED = {"alfworld": "data", "textworld": "textworld"}
-"""Options without which a world cannot be opened."""
-
-
-class Mistake(Exception):
-    """What was asked for cannot be measured."""
-
-
-def worlds_asked(args: argparse.Namespace) -> list[str]:
-    """The worlds to measure, the slowest first: those that were named, or all that can be
-    opened.
-    """
-    able = []
-    for world in WORLDS:
-        if world not in NEEDED or getattr(args, NEEDED[world]):
-            able.append(world)
-    if args.worlds is None:
-        return able
-    named = args.worlds.split(",")
-    for world in named:
-        if world not in WORLDS:
-            raise Mistake(f"no world {world!r} in --worlds; there are: {', '.join(WORLDS)}")
-        if world not in able:
-            raise Mistake(f"--worlds {world} needs --{NEEDED[world]} FOLDER")
-    return [world for world in able if world in named]
-
-
-def jobs_of(args: argparse.Namespace) -> list[Job]:
-    """Every manual of the table."""
-    jobs: list[Job] = []
-    for world in worlds_asked(args):
-        jobs += WORLDS[world](args)
-    return jobs
-
-
-def world_of(job: Job) -> World:
-    """The world of a job."""
-    if job.world in SMALL:
-        world: World = import_module(f"{SMALL_WORLDS}.{job.world}").world
-        return world
-    return find_world(job.world)
+def jobs_of(args: argparse.Namespace) -> Iterator[Job]:
+    """Every manual of the table, the slowest first."""
+    worlds, few = args.worlds.split(","), args.seeds[:FEW_SEEDS]
+    asked = [int(steps) for steps in args.steps.split(",")] if args.steps else []
+    if "science" in worlds:
+        yield from (
+            Job("scienceworld", "", steps, seed)
+            for steps in asked or [SCIENCE_STEPS]
+            for seed in few
+        )
+    if "express" in worlds:
+        games = sorted(
+            {task.type for task in find_world("textworld-express").tasks("train", Setting())}
+        )
+        shares = [steps // len(games) for steps in asked or [EXPRESS_STEPS]]
+        games = args.only.split(",") if args.only else games
+        yield from (
+            Job("textworld-express", game, share, seed)
+            for share in shares
+            for game in games
+            for seed in few
+        )
+    if "alfworld" in worlds and args.data:
+        yield from (
+            Job("alfworld", "", steps, seed)
+            for steps in asked or ALFWORLD_STEPS
+            for seed in args.seeds
+        )
+    if "textworld" in worlds and args.textworld:
+        yield from (
+            Job(str(args.textworld), "", steps, seed)
+            for steps in asked or [TEXTWORLD_STEPS]
+            for seed in few
+        )
 
 
 def unpacked(data: Path, out: Path) -> Path:
@@ -179,11 +129,12 @@ def games_of(
 
 def work(job: Job, args: argparse.Namespace) -> dict[str, Any]:
     """Learn a manual and play with it."""
-    world = world_of(job)
+    world = find_world(job.world)
     options = {"game": job.kind} if job.kind else {}
     setting = Setting(data=args.data) if job.world == "alfworld" else Setting(options=options)
-    games = args.games or MOST_GAMES.get(job.world, MANY_GAMES)
-    explored, played = games_of(job, world, setting, games, args.skip)
+    explored, played = games_of(
+        job, world, setting, MOST_GAMES.get(job.world, args.games), args.skip
+    )
     out = args.out / f"{Path(job.world).name}-{job.kind}-{job.steps}-{job.seed}.yaml"
     result, seconds = learned_with(world, setting, explored, job.steps, out, job.seed)
     manual = manual_of(world, choose_manual(out))
@@ -210,24 +161,14 @@ def work(job: Job, args: argparse.Namespace) -> dict[str, Any]:
     return row
 
 
-def kept_rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of a run before this one; what failed then is measured again."""
-    if not file.is_file():
-        return []
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    return [row for row in rows if "error" not in row]
-
-
 def table(args: argparse.Namespace) -> None:
     """Do all jobs, and print the table."""
-    args.steps = [int(steps) for steps in args.steps.split(",")] if args.steps else []
-    jobs = jobs_of(args)
     args.out.mkdir(parents=True, exist_ok=True)
     args.data = unpacked(args.data, args.out) if args.data else None
     file = args.out / "table.jsonl"
-    rows = kept_rows(file)
+    rows = [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
     known = {Job(row["world"], row["kind"], row["steps"], row["seed"]) for row in rows}
-    left = [job for job in jobs if job not in known]
+    left = [job for job in jobs_of(args) if job not in known]
     # forked: this folder has a module with the name of a package, and is not on the path when a
     # child looks for it
     with multiprocessing.get_context("fork").Pool(args.jobs, maxtasksperchild=1) as pool:

@@ -66,11 +66,16 @@ class TestRules:
             "domain",
             "environment",
             "goals",
+            "quantities",
             "processes",
             "facts",
             "localities",
             "always",
         ]
+        assert (
+            "\n    cools(cooler, object): the one to use, to drive it down: freezer, ultra low"
+            in said
+        )
         assert re.search(
             r"\n  CHILL:\n    Syntax: wait\n    Needs: .*runny\(object\); .*\n    Gives: .*\n    Takes: 5 steps\n",
             said,

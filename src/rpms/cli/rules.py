@@ -188,6 +188,7 @@ def _beyond(lore: Lore) -> dict[str, list[str]]:
     for name, places in lore.localities.items():
         localities.append(f"  {name}: {', '.join(places)}")
     return {
+        "quantities": ["\n".join(quantity.lines()) for quantity in lore.quantities],
         "processes": [schema_lines(process) + _notes(process) for process in lore.processes],
         "facts": facts,
         "kinds": tables,

@@ -205,7 +205,8 @@ def belief(subject: Subject) -> str:
     for walk in subject.walks:
         held = world.start(walk.goal)
         for number, moment in enumerate(walk.moments):
-            held = world.update(held, moment.action, moment.outcome.observation)
+            text = moment.outcome.observation
+            held = subject.updated(held, moment.action, text, walk.goal)
             atoms = tuple(subject.atoms(moment))
             same = view(held, atoms) == view(moment.belief, atoms)
             require(

@@ -171,6 +171,11 @@ class Subject:
         """The manual's rules for a goal."""
         return self.manual.active(goal.type, goal.object)
 
+    def updated(self, prior: Belief, action: str | None, text: str, goal: Goal) -> Belief:
+        """The belief after an answer, which decides facts about numbers by the manual."""
+        belief = self.world.update(prior, action, text)
+        return belief.deciding(self.manual.lore.decided, goal)
+
     def opened(self, task: Task) -> closing[Game]:
         """A live game of a task, closed at the end of a `with`."""
         return closing(self.world.open(task, self.setting))
@@ -197,7 +202,8 @@ class Subject:
             moments: list[WalkStep] = []
             while True:
                 prior = belief
-                belief = self._ask("belief", self.world.update, prior, action, outcome.observation)
+                text = outcome.observation
+                belief = self._ask("belief", self.updated, prior, action, text, goal)
                 moment = self._moment(game, action, outcome, belief)
                 moments.append(moment)
                 if outcome.done or len(moments) > self.steps:
@@ -294,8 +300,9 @@ class Subject:
         for number, (walk, moment) in enumerate(self.some_moments()):
             for text in texts[number % 3 :: 3]:
                 action = self._rng.choice((None, text, moment.action))
-                held = self._ask("belief", self.world.update, moment.belief, action, text)
-                found.append((walk.goal, held))
+                goal = walk.goal
+                held = self._ask("belief", self.updated, moment.belief, action, text, goal)
+                found.append((goal, held))
         return tuple(found)
 
     def atoms(self, moment: WalkStep) -> Iterator[Atom]:

@@ -10,7 +10,9 @@ from urllib.parse import unquote
 
 from rpms.logic.facts import Atom, Facts, Literal, Truth, grouped, kind_of, parse_literal
 from rpms.logic.goal import Goal, GoalStep, escape, is_named
+from rpms.logic.quantities import NOTHING_DECIDED, Decided, Gauge, Inquiry, answer
 from rpms.logic.rules import ANYTHING
+from rpms.logic.trends import Measurement
 
 _EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
 """The paper's words for a field known to be empty."""
@@ -100,6 +102,29 @@ def _field_text(name: str, values: Sequence[str]) -> str:
     return f"{escape(name, '|=')}={text}"
 
 
+class Numbers(NamedTuple):
+    """What a belief decides facts about measured numbers by."""
+
+    decided: Decided = NOTHING_DECIDED
+    """The manual's predicates that quantities decide."""
+    goal: Goal = Goal("")
+
+    def value(self, belief: "Belief", fact: Atom) -> bool | None:
+        """Truth of a fact that a quantity decides; None if nothing tells."""
+        return answer(self.decided, fact, belief, Situation(belief, self.goal), self.goal.bound)
+
+    def device_at(self, belief: "Belief", quantity: str, thing: str) -> str:
+        """Kind of the device that is at a thing to drive its number; empty if none is."""
+        for declared in self.decided.values():
+            if declared.name == quantity:
+                facts = Situation(belief, self.goal)
+                return Inquiry(declared, thing, belief, facts, self.goal.bound).device
+        return ""
+
+
+NO_NUMBERS = Numbers()
+
+
 class Belief:
     """b = (location, hand, container states, last-seen objects), as each world's own frozen value
     keeps it.
@@ -172,6 +197,14 @@ class Belief:
         said = ask(self, *args)
         return None if said is None else bool(said)
 
+    def gauge(self, quantity: str, thing: str, /) -> Gauge:  # noqa: ARG002  most keep no numbers
+        """All that was measured of a thing; nothing where no numbers are kept."""
+        return Gauge()
+
+    def deciding(self, decided: Decided, goal: Goal) -> Self:  # noqa: ARG002  as above
+        """The belief that answers for facts which a manual's quantities decide, too."""
+        return self
+
     def serving(self, goal: Goal) -> Self:  # noqa: ARG002  some beliefs keep their goal
         """The belief for another goal."""
         return self
@@ -224,6 +257,11 @@ class FactBelief(Belief):
     """The predicate that says where the agent is."""
     hand: str = "holding"
     """The predicate that says what it carries."""
+    clock: int = 0
+    """Ticks so far, for numbers that change with time."""
+    readings: Mapping[tuple[str, str], tuple[Measurement, ...]] = field(default_factory=dict)
+    """All that was measured, by quantity and thing."""
+    numbers: Numbers = field(default=NO_NUMBERS, compare=False, repr=False)
 
     @property
     def location(self) -> str | None:
@@ -243,7 +281,23 @@ class FactBelief(Belief):
             if atom.predicate == predicate and atom.args:
                 yield atom.args[0]
 
+    def gauge(self, quantity: str, thing: str, /) -> Gauge:
+        return Gauge(self.readings.get((quantity, thing), ()), self.clock)
+
+    def deciding(self, decided: Decided, goal: Goal) -> Self:
+        numbers = Numbers(decided, goal)
+        return self if numbers == self.numbers else replace(self, numbers=numbers)
+
+    def measured(self, quantity: str, thing: str, value: float) -> Self:
+        """The belief with one more reading, taken now, with the device that is at the thing."""
+        before = self.readings.get((quantity, thing), ())
+        device = self.numbers.device_at(self, quantity, thing)
+        reading = Measurement(self.clock, value, device, "")
+        return replace(self, readings={**self.readings, (quantity, thing): (*before, reading)})
+
     def truth(self, atom: Atom, /) -> Truth:
+        if atom.predicate in self.numbers.decided:
+            return Truth.of(self.numbers.value(self, atom))
         if atom.predicate in self.answers:
             return super().truth(atom)
         if atom in self.known:
@@ -267,7 +321,8 @@ class FactBelief(Belief):
 
     @property
     def fingerprint(self) -> str:
-        return str(sorted((str(atom), holds) for atom, holds in self.known.items()))
+        facts = str(sorted((str(atom), holds) for atom, holds in self.known.items()))
+        return f"{facts} at {self.clock}" if self.readings else facts
 
     def lines(self) -> tuple[str, ...]:
         """Location, inventory, and every other fact known to hold, as the manual writes it."""

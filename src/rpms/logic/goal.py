@@ -94,6 +94,8 @@ class Goal:
     destination: str = ""
     text: str = ""
     """The goal as the world put it."""
+    bound: float | None = None
+    """The number that the goal names, such as a temperature that decides."""
 
     def named(self, field_name: str) -> str:
         """The word that a field of the goal has; nothing where it has none."""

@@ -18,6 +18,7 @@ from rpms.logic.actions import (
     ways_to_write,
 )
 from rpms.logic.facts import Atom, Clause, Kinds, Literal, Truth, kind_of
+from rpms.logic.quantities import Decided, Quantity, decided_by
 
 ANYTHING = "_"
 """Stands in what an action reveals for whatever there is."""
@@ -215,8 +216,15 @@ class Lore:
     """Usual places of things, likeliest first."""
     kinds: Mapping[str, Kinds] = field(default_factory=dict)
     """Facts about kinds of things, by predicate; untried ones are unknown."""
+    quantities: tuple[Quantity, ...] = ()
+    """Numbers that are measured and driven; by these, a belief's readings decide facts."""
     doubts: tuple[DoubtfulActions, ...] = ()
     """Actions against lines of the manual, at a price (`planning.trust`); only plans use them."""
+
+    @cached_property
+    def decided(self) -> Decided:
+        """The predicates that quantities decide."""
+        return decided_by(self.quantities)
 
     def row(self, predicate: str, name: str) -> Container[str]:
         """All that a permanent fact is true of, beside a name: by itself or by its kind."""

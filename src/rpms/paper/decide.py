@@ -80,6 +80,11 @@ class Mind:
     carried: tuple[str, ...] = ()
     """Text a method carries over from earlier attempts."""
 
+    def updated(self, prior: Belief, action: str | None, observation: str, goal: Goal) -> Belief:
+        """f_UPD, and facts about numbers as the manual's quantities decide them."""
+        belief = self.update(prior, action, observation)
+        return belief.deciding(self.schemas.lore.decided, goal)
+
     def context(self, belief: Belief, goal: Goal, history: Sequence[Turn]) -> StepContext:
         """The step at hand, with its progress by the goal's facts."""
         schemas = self.schemas.active(goal.type, goal.object, goal.destination)
@@ -152,7 +157,7 @@ def decide(
     `told` is the observation as the model reads it, where advice was added to it; `earlier` what
     the steps before have shown of the manual.
     """
-    belief = mind.update(prior, action, observation)  # 1
+    belief = mind.updated(prior, action, observation, goal)  # 1
     now = mind.context(belief, goal, history)
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3

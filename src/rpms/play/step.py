@@ -226,8 +226,8 @@ class Player:
 
     def end(self, course: Course, outcome: Outcome) -> tuple[Step, ...]:
         """The steps of an episode that is over, with what surprised in the world's last answer."""
-        belief = self.mind.update(course.belief, course.command, outcome.observation)
         mind = self._mind_for(course)
+        belief = mind.updated(course.belief, course.command, outcome.observation, course.goal)
         now = mind.context(belief, course.goal, course.history)
         before = Situation(course.belief, course.goal)
         noticed = mind.beyond.notice(course.noticed, now, before, won=outcome.won)

@@ -63,6 +63,50 @@ class ProcessForm(_Timed):
     once: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class DriveForm:
+    """Devices that drive a number one way."""
+
+    fact: str
+    direction: str
+    devices: tuple[str, ...]
+    at: str
+    on: tuple[str, ...] = ()
+    fit: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
+    gently: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TurnForm:
+    """A fact about the number at which a thing changes its state, and the states on both sides."""
+
+    fact: str
+    below: tuple[str, ...]
+    above: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class QuantityForm:
+    """A number that is measured and that devices drive."""
+
+    of: str
+    drives: tuple[DriveForm, ...] = ()
+    wait: int = 1
+    precision: float = 1.0
+    drift: float = 0.0
+    fast: float | None = None
+    watched: tuple[str, ...] = ()
+    current: str = ""
+    seen: str = ""
+    careful: str = ""
+    side: str = ""
+    at_least: str = ""
+    at_most: str = ""
+    turns: TurnForm | None = None
+
+
 Kinds = tuple[str, ...] | Mapping[str, tuple[str, ...]]
 
 

@@ -77,7 +77,7 @@ def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
         if Tier.UNIVERSAL.value in own.tree:
             yaml.tree.pop(Tier.UNIVERSAL.value, None)
             yaml.tree.pop(REWORDED, None)
-        for section in ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value):
+        for section in ("predicates", "quantities", "goals", "procedures", Tier.ENVIRONMENT.value):
             _take_out_named(yaml.tree.get(section), own.tree.get(section))
         _take_out_rules(yaml.tree.get(Tier.DOMAIN.value) or {}, own.tree.get(Tier.DOMAIN.value))
 

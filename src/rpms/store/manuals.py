@@ -27,6 +27,7 @@ from rpms.logic.rules import (
     Tier,
 )
 from rpms.store import manual_forms as forms
+from rpms.store.manual_quantities import QuantityReader
 from rpms.store.manual_reader import (
     ID,
     NAME,
@@ -40,7 +41,7 @@ from rpms.store.manual_reader import (
 from rpms.store.yaml_files import Place, YamlFile, plain, read_yaml, yaml_text
 
 _TIERS = tuple(tier.value for tier in Tier)
-_LORE = ("processes", "facts", "kinds", "always", "localities")
+_LORE = ("quantities", "processes", "facts", "kinds", "always", "localities")
 _KEYS = ("world", "alone", "predicates", "goals", "procedures", *_LORE, *_TIERS, REWORDED)
 MANUAL = manual_kind("a manual", _KEYS)
 AS_VARIABLE = "variable of its `over`"
@@ -66,8 +67,12 @@ class _Reader(ManualReader[RuleManual]):
     facts: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
     always: list[Clause] = field(default_factory=list)
     localities: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    numbers: QuantityReader = field(init=False)
     syntax: dict[str, str] = field(default_factory=dict)
     """Commands, with their parameters left blank, and the action each belongs to."""
+
+    def __post_init__(self) -> None:
+        self.numbers = QuantityReader(self._clause, self._literal)
 
     def build(self, yamls: Sequence[YamlFile]) -> RuleManual:
         self.read_each_in(yamls, "predicates", self._predicate, name=True)
@@ -75,6 +80,8 @@ class _Reader(ManualReader[RuleManual]):
             with self.noting():
                 self._check_exclusive(yaml, predicate)
         self.read_each_in(yamls, "kinds", self._kinds, name=True)
+        self.read_each_in(yamls, "quantities", self.numbers.add)
+        self.mistakes += self.numbers.circular()
         self.read_each_in(yamls, Tier.ENVIRONMENT, self._action, name=True)
         self.read_each_in(yamls, "processes", self._process)
         self.read_each_in(yamls, "facts", self._lasting_facts)
@@ -99,7 +106,12 @@ class _Reader(ManualReader[RuleManual]):
             self.world,
             tuple(self.purposes),
             Lore(
-                tuple(self.processes), self.facts, tuple(self.always), self.localities, self.kinds
+                tuple(self.processes),
+                self.facts,
+                tuple(self.always),
+                self.localities,
+                self.kinds,
+                tuple(self.numbers.quantities),
             ),
         )
 

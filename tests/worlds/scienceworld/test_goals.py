@@ -33,7 +33,7 @@ def test_the_signature_is_the_papers():
 
 def test_thresholds_and_branches_of_conditional_tasks():
     read = goal("use-thermometer")
-    assert (read.target, read.place, read.box_room, read.threshold) == (
+    assert (read.target, read.place, read.box_room, read.bound) == (
         "unknown substance B", "living room", "bathroom", -50.0,
     )  # fmt: skip
     assert read.branches == (("above", "red box"), ("below", "green box"))

@@ -9,7 +9,7 @@ from rpms.paper.compose import compose
 from rpms.paper.condition import FULL
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
-from rpms.play.sources import knowledge_of
+from rpms.play.sources import knowledge_of, manual_of
 from rpms.play.step import Player
 from rpms.worlds.base import Outcome
 from rpms.worlds.scienceworld import world
@@ -17,6 +17,7 @@ from rpms.worlds.scienceworld.tasks import task_at
 from rpms.worlds.scienceworld.world import ScienceWorldGame
 from tests.worlds.scienceworld.laboratory import after
 
+DECIDED = manual_of(world).lore.decided
 MELTING = (
     "Your task is to measure the melting point of unobtainium, which is located around the kitchen."
     " First, focus on the thermometer. Next, focus on the unobtainium. If the melting point of"
@@ -67,6 +68,7 @@ def handled(*steps):
 
 
 def holds(belief, predicate, *names):
+    belief = belief.deciding(DECIDED, belief.goal)
     return belief.truth(Atom(predicate, names)) is Truth.TRUE
 
 

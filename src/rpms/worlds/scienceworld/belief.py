@@ -7,17 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from inspect import signature
+from typing import Self
 
-from rpms.logic.belief import StateSignature
+from rpms.logic.belief import Numbers, StateSignature
 from rpms.logic.facts import Atom, Truth
-from rpms.logic.goal import GoalStep
+from rpms.logic.goal import Goal, GoalStep
+from rpms.logic.quantities import Decided, Gauge
 from rpms.worlds.base import keyed, some
 from rpms.worlds.scienceworld import object_properties as properties
 from rpms.worlds.scienceworld import reach
 from rpms.worlds.scienceworld.affordances import is_fixed
 from rpms.worlds.scienceworld.goal_steps import steps_asked
 from rpms.worlds.scienceworld.reach import ROOMS
-from rpms.worlds.scienceworld.recipes.heat import device_around
+from rpms.worlds.scienceworld.recipes import heat
 from rpms.worlds.scienceworld.recipes.household import EVERY_RECIPE, RECIPES, WORDS, to_use
 from rpms.worlds.scienceworld.scene import Ask, Scene
 from rpms.worlds.scienceworld.tree import read_phrase, walk
@@ -105,10 +107,23 @@ class ScienceBelief(Scene):
         key = (predicate, args)
         known = self._meant
         if key not in known:
-            answer = self._answer(predicate, args)
+            answer = self._decided(predicate, args)
             known[key] = None if answer is None else bool(answer)
         found: bool | None = known[key]
         return found
+
+    def gauge(self, quantity: str, thing: str, /) -> Gauge:
+        return heat.gauge(self, thing) if quantity == heat.TEMPERATURE else Gauge()
+
+    def deciding(self, decided: Decided, goal: Goal) -> Self:
+        numbers = Numbers(decided, goal)
+        return self if numbers == self.numbers else self.but(numbers=numbers)
+
+    def _decided(self, predicate: str, names: tuple[str, ...]) -> bool | None:
+        """The answer of a quantity of the manual, or else of this world."""
+        if predicate in self.numbers.decided:
+            return self.numbers.value(self, Atom(predicate, names))
+        return self._answer(predicate, names)
 
     def _answer(self, predicate: str, names: tuple[str, ...]) -> bool | None:
         if len(names) != _ARITY.get(predicate):
@@ -171,7 +186,7 @@ class ScienceBelief(Scene):
         for seen in self.things:
             if seen.place == here and "on" in seen.thing.flags:
                 return True
-        return bool(self.aim.target and device_around(self, self.aim.target))
+        return bool(self.aim.target and heat.device_around(self, self.aim.target))
 
     def asked(self) -> tuple[GoalStep, ...]:
         return steps_asked(self)

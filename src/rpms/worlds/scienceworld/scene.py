@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, Self, TypeVar
 
-from rpms.logic.belief import Belief
+from rpms.logic.belief import NO_NUMBERS, Belief, Numbers
 from rpms.logic.facts import kind_of
 from rpms.logic.goal import Goal
-from rpms.worlds.quantity import Measurement
+from rpms.logic.trends import Measurement
 from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, ware
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.tasks import ScienceGoal
@@ -94,6 +94,7 @@ class Scene(Belief):
     since: Mapping[str, int] = field(default_factory=dict)
     """Time by that clock of the last sight of a room, a substance or a thing, or of a
     measurement (`heat of water`)."""
+    numbers: Numbers = field(default=NO_NUMBERS, compare=False, repr=False)
 
     def but(self, **changes: object) -> Self:
         """The belief with some fields changed; faster than `replace`, which would ask for every

@@ -133,8 +133,6 @@ class ScienceGoal(Goal):
     branches: tuple[tuple[str, str], ...] = ()
     """The two sides of a conditional task: what must turn out to be so (above, below, dominant,
     recessive, conductive, nonconductive), and the box for it."""
-    threshold: float | None = None
-    """The temperature that decides between the branches, in °C."""
     candidates: tuple[str, ...] = ()
     """The inclined planes to compare, by their full names."""
     criterion: str = ""
@@ -172,7 +170,7 @@ class ScienceGoal(Goal):
 _BOX = r"[a-z]{1,20} box"
 _NAME = r"[^.,\n]{1,80}?"
 _SIDES = ("above", "below", "dominant", "recessive", "conductive", "nonconductive")
-_FORMS = {**dict.fromkeys(("box", *_SIDES), _BOX), "threshold": r"-?\d{1,5}(?:\.\d{1,5})?"}
+_FORMS = {**dict.fromkeys(("box", *_SIDES), _BOX), "bound": r"-?\d{1,5}(?:\.\d{1,5})?"}
 """Fields of a sentence that are no plain names."""
 
 
@@ -197,8 +195,8 @@ def _said(stem: str, fields: Mapping[str, str]) -> dict[str, object]:
     """
     said: dict[str, object] = {name: fields[name] for name in _FIELDS if name in fields}
     said["branches"] = tuple((side, fields[side]) for side in _SIDES if side in fields)
-    if "threshold" in fields:
-        said["threshold"] = float(fields["threshold"])
+    if "bound" in fields:
+        said["bound"] = float(fields["bound"])
     if "planes" in fields:
         name = _PLANES.get(stem, _SURFACE)
         pieces = fields["planes"].split(",")

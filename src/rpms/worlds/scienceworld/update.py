@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from rpms.logic.trends import Measurement
 from rpms.worlds.base import ToldDeed, keyed
-from rpms.worlds.quantity import Measurement
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.affordances import is_a, is_fixed
 from rpms.worlds.scienceworld.belief import ScienceBelief

@@ -12,10 +12,6 @@ from typing import NamedTuple
 
 _REST = 0.12
 """Share of the way from the first reading to the end after which little more is to be expected."""
-_APART = 8
-"""Ticks between readings whose difference tells a rate."""
-_LEAST = 4.0
-"""Way left, in units of the number, that is not worth waiting for."""
 
 
 class Measurement(NamedTuple):
@@ -48,19 +44,23 @@ class Trend(NamedTuple):
             return self.last.value + self.rate * passed
         return self.end - (self.end - self.last.value) * exp(-self.decay * passed)
 
-    def is_at_rest(self, time: int) -> bool:
-        """True if hardly anything is to be expected after a time."""
+    def is_at_rest(self, time: int, least: float) -> bool:
+        """True if hardly anything is to be expected after a time; `least` is never worth waiting
+        for.
+        """
         if self.end is None:
             return False
         left = abs(self.end - self.value_at(time))
-        return left < max(_LEAST, _REST * abs(self.end - self.first))
+        return left < max(least, _REST * abs(self.end - self.first))
 
-    def falls_short(self, bound: float) -> bool:
-        """True if it will come to rest before a bound, even if its end is a tenth farther."""
-        if self.end is None or self.rate == 0:
+    def falls_short(self, bound: float, *, rising: bool) -> bool:
+        """True if it will come to rest before a bound that lies above, or below where it is not
+        to rise, even if its end is a tenth farther.
+        """
+        if self.end is None:
             return False
         hoped = self.end + (self.end - self.last.value) / 10
-        return hoped < bound if self.rate > 0 else hoped > bound
+        return hoped < bound if rising else hoped > bound
 
 
 def last_stay(readings: Sequence[Measurement], device: str) -> list[Measurement]:
@@ -74,15 +74,16 @@ def last_stay(readings: Sequence[Measurement], device: str) -> list[Measurement]
     return stay[::-1]
 
 
-def course_of(stay: Sequence[Measurement]) -> Trend | None:
-    """The way that readings tell; None for fewer than two.
+def trend_of(stay: Sequence[Measurement], apart: int) -> Trend | None:
+    """The way that readings tell; None for fewer than two. `apart`: ticks between readings whose
+    difference tells a rate.
 
     The rate of change is taken to be a straight line over the value, through the middles of the
     last two intervals; the end is where that line is 0.
     """
     if len(stay) < 2:
         return None
-    *earlier_ones, before, last = _spaced(stay)
+    *earlier_ones, before, last = _spaced(stay, apart)
     rate = _rate(before, last)
     if not earlier_ones:
         return Trend(stay[0].value, last, rate, None, 0.0)
@@ -97,13 +98,13 @@ def course_of(stay: Sequence[Measurement]) -> Trend | None:
     return Trend(stay[0].value, last, rate, middle + rate / decay, decay)
 
 
-def _spaced(stay: Sequence[Measurement]) -> list[Measurement]:
+def _spaced(stay: Sequence[Measurement], apart: int) -> list[Measurement]:
     """The last reading and earlier ones far enough apart for rates: instruments round. At least
     two.
     """
     spaced = [stay[-1]]
     for reading in reversed(stay[:-1]):
-        if spaced[-1].time - reading.time >= _APART:
+        if spaced[-1].time - reading.time >= apart:
             spaced.append(reading)
     if len(spaced) < 2:
         spaced.append(stay[0])
