@@ -50,7 +50,7 @@ def test_agreement_is_what_counting_every_draw_gives(rows):
 def test_only_tasks_of_all_epochs_count():
     agreed = agreement([{"a": True, "b": True}, {"a": False}])
     assert agreed is not None
-    assert (agreed.tasks, agreed.left_out, agreed.rates) == (1, 1, (1.0, 0.0))
+    assert (agreed.tasks, agreed.missing, agreed.rates) == (1, 1, (1.0, 0.0))
     assert agreement([{"a": True}]) is None
     assert agreement([{"a": True}, {"b": True}]) is None
 

@@ -163,15 +163,15 @@ class LazyCommands(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        for name, known in COMMANDS.items():
-            self.commands[name] = _described(name, known)  # also for `did you mean`
+        for name, lazy in COMMANDS.items():
+            self.commands[name] = _described(name, lazy)  # also for `did you mean`
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command; while the help of all is written, one that says no more than its summary."""
-        known = COMMANDS.get(cmd_name)
-        if known is None or self._describing:
+        lazy = COMMANDS.get(cmd_name)
+        if lazy is None or self._describing:
             return super().get_command(ctx, cmd_name)
-        return imported(cmd_name, known)
+        return imported(cmd_name, lazy)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         self._describing = True
@@ -220,9 +220,9 @@ def make_app() -> typer.Typer:
     return app
 
 
-def imported(name: str, known: LazyCommand) -> Any:
+def imported(name: str, lazy: LazyCommand) -> Any:
     """A command of the table as click runs it: one command, or a group of several."""
-    found = known.load()
+    found = lazy.load()
     command: Any
     if isinstance(found, typer.Typer):
         command = typer.main.get_group(found)
@@ -231,18 +231,18 @@ def imported(name: str, known: LazyCommand) -> Any:
         alone.command(name)(found)
         command = typer.main.get_command(alone)
     command.name = name
-    command.rich_help_panel = known.panel
+    command.rich_help_panel = lazy.panel
     _join_lines(command)
     return command
 
 
-def _described(name: str, known: LazyCommand) -> Any:
+def _described(name: str, lazy: LazyCommand) -> Any:
     """A stand-in that has a command's name, summary and panel."""
     app = typer.Typer(add_completion=False)
-    app.command(name, help=known.summary)(lambda: None)
+    app.command(name, help=lazy.summary)(lambda: None)
     command: Any = typer.main.get_command(app)
     command.name = name
-    command.rich_help_panel = known.panel
+    command.rich_help_panel = lazy.panel
     return command
 
 

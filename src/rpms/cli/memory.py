@@ -302,12 +302,12 @@ def audit_runs(
     kept beside it.
     """
     _check_audit(form, out, memory)
-    known = memories.read_frozen(memory) if memory is not None else EpisodicMemory()
+    played_with = memories.read_frozen(memory) if memory is not None else EpisodicMemory()
     _refuse_existing(out, memory)
     found = audit(runs)
-    here = {entry.id: entry for entry in known.entries}
+    here = {entry.id: entry for entry in played_with.entries}
     if memory is not None:
-        _check_played_with(memory, known.world, here, found)
+        _check_played_with(memory, played_with.world, here, found)
     for folder in found.left_out:
         complain(f"note: {folder}: no memories were hidden (--mask), so this run is left out")
     if form == "json":
@@ -315,7 +315,7 @@ def audit_runs(
     else:
         _print(found, here, rows)
     if out is not None and memory is not None:
-        _leave(memory, out, known, found.harmful)
+        _leave(memory, out, played_with, found.harmful)
 
 
 def _check_audit(form: str, out: Path | None, memory: Path | None) -> None:

@@ -58,7 +58,7 @@ def check(
     """Make one small request; report latency, tokens, cost and whether the answer has the right
     form.
     """
-    known = parse_price(price) if price else None
+    own_price = parse_price(price) if price else None
     model_name = parse_model_name(name)
     provider = model_name.provider
     if provider.backend is Backend.REPLAY:
@@ -75,7 +75,7 @@ def check(
     # someone is waiting to see whether it works: no patience with what does not
     reached_by = ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0))
     with closing(open_model(name, reached_by)) as model:
-        say("\n".join(check_model(model, known)))
+        say("\n".join(check_model(model, own_price)))
 
 
 @app.command("pack")

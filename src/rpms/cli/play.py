@@ -199,7 +199,7 @@ class _Watched:
                 complain(f"note: the game decides what is won, by its own goal: {decides}")
             _show_begin(self.console, episode, rules=self.rules)
             if isinstance(self.model, HumanModel):
-                self.model.observation = lambda: episode.told
+                self.model.observation = lambda: episode.shown_text
                 return play(episode, partial(_show_outcome, self.console))
             return play(episode, self._shown(episode))
 
@@ -210,7 +210,7 @@ class _Watched:
 
         def show(step: Step) -> None:
             nonlocal advice
-            self.show_step(step, told=advice)
+            self.show_step(step, advice=advice)
             advice = step.advice if advising else ""
 
         return show
@@ -287,9 +287,9 @@ class ScreenPart:
     """Most lines of the screen that one of its lines takes."""
 
 
-def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose: bool) -> None:
+def show_step(console: Console, step: Step, *, prompts: bool, advice: str, verbose: bool) -> None:
     """Print a step; on a terminal so that it fits, unless all is to be shown."""
-    seen = f"{step.observation} ({told})" if told else step.observation
+    seen = f"{step.observation} ({advice})" if advice else step.observation
     observed = ScreenPart(list(said(seen).split("\n", allow_blank=True)), 0, 3)
     title = f"step {step.number} "
     rule = Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))

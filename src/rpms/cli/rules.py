@@ -133,12 +133,12 @@ def _goal(manual: RuleManual, parsed: Goal, given: str) -> Goal:
 
 def _goal_types(manual: RuleManual) -> list[str]:
     """Types of goals that rules or purposes of a manual are for."""
-    known: set[str] = set()
+    types: set[str] = set()
     for rule in manual.rules:
-        known |= rule.goals
+        types |= rule.goals
     for purpose in manual.purposes:
-        known |= purpose.goals
-    return sorted(known)
+        types |= purpose.goals
+    return sorted(types)
 
 
 def _type_of_task(manual: RuleManual, name: str) -> str:
@@ -273,10 +273,10 @@ def _found_sound(manual: RuleManual) -> None:
     weak = weakness_of_guard(manual)
     if weak:
         say(f"note: {weak}")
-    for meant, other in overlapping(manual.actions):
+    for narrower, other in overlapping(manual.actions):
         say(
-            f"note: every `{meant}` is also a `{other}`; it is read as `{meant}`, which is more"
-            " specific"
+            f"note: every `{narrower}` is also a `{other}`; it is read as `{narrower}`, which is"
+            " more specific"
         )
 
 

@@ -438,9 +438,9 @@ def learn_memory(
         found, options.make_setting(found, resources.data, engine, option)
     )
     named = resources.model(model, settings)
-    known = resources.price_of(model)
+    price = resources.price_of(model)
     run_options = RunOptions(
-        runner=resources.player(), price=known, meter=resources.meter({model: known})
+        runner=resources.player(), price=price, meter=resources.meter({model: price})
     )
     window = context_window(model, settings.context, resources.base_url).tokens
     plan = LearningPlan(
@@ -463,7 +463,7 @@ def learn_memory(
 
     def listen(number: int) -> Listener:
         say(f"round {number} of {plan.before + rounds}")
-        return progress(console, known)
+        return progress(console, price)
 
     def tell(result: Round) -> None:
         say("\n".join(learned([result])))

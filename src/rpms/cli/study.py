@@ -445,29 +445,29 @@ def _print_tables(console: Console, study: Study, comparisons: Sequence[Comparis
     for name in study.tables or _USUAL_TABLES:
         made = (main_table(comparisons),) if name == "main" else applicable(name, comparisons)
         for table in made:
-            _print_table(console, without_notes(table, printed), known=name in _SHOWN_ALREADY)
+            _print_table(console, without_notes(table, printed), notes_only=name in _SHOWN_ALREADY)
     say(*(f"\n{line}" for line in _missing_in(comparisons, printed)))
 
 
-def _print_table(console: Console, table: Table, *, known: bool) -> None:
+def _print_table(console: Console, table: Table, *, notes_only: bool) -> None:
     """Print a table, or its notes alone where its numbers were shown already."""
-    if known:
+    if notes_only:
         shown = "\n".join(table.notes)
     else:
         shown = terminal(table, max(console.width, _WIDTH)).rstrip("\n")
     if shown:
         console.print()
-        console.print(Text(shown), soft_wrap=not known)
+        console.print(Text(shown), soft_wrap=not notes_only)
 
 
 def _missing_in(comparisons: Sequence[Comparison], printed: Container[str]) -> list[str]:
     """Lines about what was left out of some comparisons, without the notes that were told."""
     from rpms.report.notes import omissions  # noqa: PLC0415  needs the extra
-    from rpms.report.tables import left_out  # noqa: PLC0415
+    from rpms.report.tables import notes_on_empty_tables  # noqa: PLC0415
 
     missing: dict[str, None] = {}
     for comparison in comparisons:
         missing |= dict.fromkeys(note for note in omissions(comparison) if note not in printed)
     for comparison in comparisons:
-        missing |= dict.fromkeys(left_out(comparison))
+        missing |= dict.fromkeys(notes_on_empty_tables(comparison))
     return list(missing)

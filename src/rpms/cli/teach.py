@@ -248,16 +248,17 @@ def _same_games(settings: Settings, pairs: Path, world: World) -> Settings:
             f"{pairs}: there is no such file: write it with `rpms teach pairs`, or choose games"
             " with --sample"
         )
-    known = read_pairs(pairs)
-    if known[0].world != world.name:
-        raise InputError(f"{pairs}: holds pairs of {known[0].world}, not of {world.name}")
-    if settings.split not in (None, known[0].split):
+    old_pairs = read_pairs(pairs)
+    first = old_pairs[0]
+    if first.world != world.name:
+        raise InputError(f"{pairs}: holds pairs of {first.world}, not of {world.name}")
+    if settings.split not in (None, first.split):
         raise InputError(
-            f"--split {settings.split}: the games of {pairs} are of {known[0].split}: leave it out"
+            f"--split {settings.split}: the games of {pairs} are of {first.split}: leave it out"
             " to correct these, or choose games of that split with --sample"
         )
     return replace(
-        settings, task=tuple(dict.fromkeys(pair.task for pair in known)), split=known[0].split
+        settings, task=tuple(dict.fromkeys(pair.task for pair in old_pairs)), split=first.split
     )
 
 

@@ -131,9 +131,9 @@ def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> 
     """The objection in whatever room and state; that of an earlier step, if it still holds."""
     judged: dict[tuple[int, int], _Judged] = rules.kept.setdefault("judged", {})
     key = (id(entry), id(situation.goal))
-    known = judged.get(key)
-    if known is not None and known.still_holds(entry, rules, situation):
-        return known.objection
+    earlier = judged.get(key)
+    if earlier is not None and earlier.still_holds(entry, rules, situation):
+        return earlier.objection
     facts = _transferable(entry, rules, situation)
     objection = object_to(entry, rules, facts)
     if len(judged) >= _JUDGED_KEPT:

@@ -140,7 +140,7 @@ class Menu:
             lines.append(f"  {choice}{purpose}")
         return lines
 
-    def meant(self, action: str) -> str:
+    def command_for(self, action: str) -> str:
         """The command that an answer means: an entry by its number, with or without its words;
         else the answer.
         """

@@ -105,31 +105,31 @@ def _ranked_by(
         yield replace(candidate, rank=rank)
 
 
-def compose(condition: Condition, known: Mind, memory: EpisodicMemory) -> Mind:
+def compose(condition: Condition, whole: Mind, memory: EpisodicMemory) -> Mind:
     """Put a neutral element in place of everything that a condition leaves out of what a world
     knows.
 
     Goal and belief are shown whenever rules or memory are on. Progress is part of the goal, and
     told by the same measure in all conditions.
     """
-    manual = known.manual.of_tiers(condition.tiers) if condition.rules else RuleManual()
+    manual = whole.manual.of_tiers(condition.tiers) if condition.rules else RuleManual()
     mind = replace(
-        known,
+        whole,
         condition=condition,
-        update=known.update if condition.outcomes else without_outcomes(known.update),
+        update=whole.update if condition.outcomes else without_outcomes(whole.update),
         style=replace(
-            known.style,
-            wording=_worded(known.style.wording, condition),
+            whole.style,
+            wording=_worded(whole.style.wording, condition),
             layout=condition.layout,
             form=condition.form,
             notes=condition.notes,
         ),
         manual=manual,
-        schemas=known.manual,
-        tells=manual if manual.actions else known.manual.bare(),
-        experience=replace(known.experience, memory=remembered(condition, memory)),
-        consistent=_state_filter(condition, known),
-        arbitrate=_arbitration(condition, known),
+        schemas=whole.manual,
+        tells=manual if manual.actions else whole.manual.bare(),
+        experience=replace(whole.experience, memory=remembered(condition, memory)),
+        consistent=_state_filter(condition, whole),
+        arbitrate=_arbitration(condition, whole),
     )
     return mind if condition.enforcement == PAPER else extended(mind)
 
@@ -173,17 +173,17 @@ def _worded(wording: Wording, condition: Condition) -> Wording:
     return spoken if condition.informed else spoken.silent()
 
 
-def _state_filter(condition: Condition, known: Mind) -> Consistent:
+def _state_filter(condition: Condition, whole: Mind) -> Consistent:
     """M_filt: the world's or the user's own, or one that accepts everything."""
     if condition.state_filter:
-        return known.consistent
+        return whole.consistent
     return CompatibilityFilter(accept_everything, own=True)
 
 
-def _arbitration(condition: Condition, known: Mind) -> Arbitrate:
+def _arbitration(condition: Condition, whole: Mind) -> Arbitrate:
     """M_arb: it needs rules, and is off without them."""
     if not condition.rules:
         return partial(arbitrate, mode=Arbitration.NONE)
-    if known.arbitrate is not HARD_SOFT:
-        return known.arbitrate
+    if whole.arbitrate is not HARD_SOFT:
+        return whole.arbitrate
     return partial(arbitrate, mode=condition.arbitration)

@@ -100,8 +100,8 @@ class Mind:
         about.
         """
         goal = now.situation.goal
-        known = self.tells.active(goal.type, goal.object, goal.destination)
-        return now.progress if known is now.schemas else standing(known, now.situation).progress
+        active = self.tells.active(goal.type, goal.object, goal.destination)
+        return now.progress if active is now.schemas else standing(active, now.situation).progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,13 +148,13 @@ def decide(
     action: str | None,
     observation: str,
     history: Sequence[Turn],
-    told: str = "",
+    shown: str = "",
     earlier: Noticed = NOTHING_NOTICED,
 ) -> Decision:
     """Decide one step: from b_{t-1}, a_{t-1}, o_t, g and H_{1:t-1} to b_t and p_t. Lines as in
     Algorithm 1.
 
-    `told` is the observation as the model reads it, where advice was added to it; `earlier` what
+    `shown` is the observation as the model reads it, where advice was added to it; `earlier` what
     the steps before have shown of the manual.
     """
     belief = mind.updated(prior, action, observation, goal)  # 1
@@ -172,7 +172,7 @@ def decide(
     memories = selection.memories
     noticed = mind.beyond.notice(earlier, now, Situation(prior, goal))  # past the paper
     advice = mind.beyond.advise(now, rules, memories, noticed)  # past the paper
-    blocks = _serialise(mind, advice, told or observation)  # 7
+    blocks = _serialise(mind, advice, shown or observation)  # 7
     warned = (each for each in memories if each.verdict.fate is Fate.WARNED)
     untagged = {memory_line(each): untagged_line(each) for each in warned}
     style = mind.style

@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple, Protocol
 from rpms.logic.belief import StateSignature
 from rpms.logic.goal import GoalSignature
 
-_KNOWN: dict[str, Kind] = {}
+_KINDS: dict[str, Kind] = {}
 _NUMBER = re.compile(r"\b\d+\b")
 _ROUND = re.compile(r"round(\d+)/")
 _UNITED = ("origins", "goals")
@@ -26,7 +26,7 @@ class _Kinds(type):
     """The kinds that there are, in the order a prompt shows them."""
 
     def __iter__(cls) -> Iterator[Kind]:
-        return iter(tuple(_KNOWN.values()))
+        return iter(tuple(_KINDS.values()))
 
 
 class Kind(str, metaclass=_Kinds):  # noqa: SLOT000  its fields are set where it is registered
@@ -53,10 +53,10 @@ class Kind(str, metaclass=_Kinds):  # noqa: SLOT000  its fields are set where it
     block."""
 
     def __new__(cls, name: str) -> Kind:  # noqa: PYI034  the one there is
-        known = _KNOWN.get(name)
-        if known is None:
-            raise ValueError(f"{name!r} is no kind of memory; there are {', '.join(_KNOWN)}")
-        return known
+        kind = _KINDS.get(name)
+        if kind is None:
+            raise ValueError(f"{name!r} is no kind of memory; there are {', '.join(_KINDS)}")
+        return kind
 
     def __reduce__(self) -> tuple[Callable[[str], Kind], tuple[str]]:
         return (Kind if self.registered else kind_in_file, (str(self),))
@@ -64,7 +64,7 @@ class Kind(str, metaclass=_Kinds):  # noqa: SLOT000  its fields are set where it
     @property
     def registered(self) -> bool:
         """False for a kind that only a file names: nothing here can word it for a prompt."""
-        return _KNOWN.get(self) is self
+        return _KINDS.get(self) is self
 
 
 def register_kind(
@@ -76,11 +76,11 @@ def register_kind(
     told: bool = True,
 ) -> Kind:
     """Add a kind of memory, whose entries are `OwnEntry`, in place of any of the same name."""
-    if not name.isidentifier() or (name in _KNOWN and _KNOWN[name].wording is None):
+    if not name.isidentifier() or (name in _KINDS and _KINDS[name].wording is None):
         raise ValueError(
             f"{name!r} cannot be the name of a kind: give a new one, a word without spaces"
         )
-    kind = _KNOWN[name] = str.__new__(Kind, name)
+    kind = _KINDS[name] = str.__new__(Kind, name)
     kind.wording = wording
     kind.top = top
     kind.weight = weight
@@ -92,8 +92,8 @@ def kind_in_file(name: str) -> Kind:
     """The kind of an entry in a file: the registered one of that name, or one whose entries can be
     kept, counted and merged, and which no prompt shows.
     """
-    if name in _KNOWN:
-        return _KNOWN[name]
+    if name in _KINDS:
+        return _KINDS[name]
     if not name.isidentifier():
         raise ValueError(f"{name!r} is no name of a kind")
     kind = str.__new__(Kind, name)
@@ -328,7 +328,7 @@ class RememberedRequest(_OfGoal):
     prefix = "request"
 
     @property
-    def meant(self) -> dict[str, str]:
+    def goal_fields(self) -> dict[str, str]:
         """The goal's type, object and destination, those that it has."""
         goal = self.goal_signature
         fields = {"type": goal.type, "object": goal.object, "destination": goal.destination}

@@ -113,10 +113,10 @@ class Purposeful(Ground):
         named = goal.named(field_) or (field_ if purpose.staged else "")
         if not named:
             return []
-        known = list(self._situation.belief.called(named))
-        lacking = max(wanted - len(known), int(imagined))
+        things = list(self._situation.belief.called(named))
+        lacking = max(wanted - len(things), int(imagined))
         unseen = [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
-        return known + unseen
+        return things + unseen
 
     def wants(self, purpose: Purpose, step: Stage, binding: Mapping[str, str]) -> list[Want]:
         """The facts that end a step, for everything that it speaks of."""

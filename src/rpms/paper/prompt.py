@@ -261,8 +261,8 @@ class Prompt:
     def noticing(self, text: str, heading: str) -> Prompt:
         """The prompt with one more item in its notice, for asking again."""
         parts = {block.part: block for block in self.blocks}
-        known = parts.get(Part.NOTICE)
-        items = (*known.items, text) if known else (text,)
+        before = parts.get(Part.NOTICE)
+        items = (*before.items, text) if before else (text,)
         parts[Part.NOTICE] = make_block(Part.NOTICE, heading, items)
         return replace(self, blocks=_in_order(parts, self.layout))
 

@@ -67,7 +67,7 @@ class Similarity:
     all."""
     category: Callable[[str], str] = field(default=lambda name: name)
     """The category of an object or place, from the world's knowledge."""
-    _known: dict[tuple[str, str], float] = field(
+    _compared: dict[tuple[str, str], float] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
 
@@ -81,10 +81,10 @@ class Similarity:
             return 1.0
         if not one or not other:
             return 0.0
-        known = self._known.get((one, other))
-        if known is None:
-            known = self._known[one, other] = self._compare(one, other)
-        return known
+        similarity = self._compared.get((one, other))
+        if similarity is None:
+            similarity = self._compared[one, other] = self._compare(one, other)
+        return similarity
 
     def _compare(self, one: str, other: str) -> float:
         """Similarity of two different names, by their category or their letters."""

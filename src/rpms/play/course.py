@@ -62,8 +62,8 @@ class Course:
     noticed: Noticed = NOTHING_NOTICED
     """Evidence about the manual from the steps so far."""
 
-    def told(self, observation: str) -> str:
-        """An observation as the player is told it: with why the last command failed, where the
+    def with_advice(self, observation: str) -> str:
+        """An observation as the player is shown it: with why the last command failed, where the
         guard advises.
         """
         return f"{observation} ({self.advice})" if self.advice else observation
@@ -76,7 +76,8 @@ class Move:
     decision: Decision
     asked: Asked
     observation: str
-    told: str
+    shown: str
+    """The observation as the player is shown it."""
     read: Understood | None = None
 
     @property

@@ -58,7 +58,7 @@ class Agreement:
     epochs: int
     rates: tuple[float, ...]
     """Success by epoch, over the same tasks."""
-    left_out: int = 0
+    missing: int = 0
     """Tasks that an epoch lacks."""
 
     @property
@@ -120,5 +120,5 @@ def agreement(epochs: Sequence[Mapping[str, bool]]) -> Agreement | None:
             wins[task] += epoch[task]
             won += epoch[task]
         rates.append(won / len(shared))
-    left_out = len(every) - len(shared)
-    return Agreement(tuple(wins.values()), len(epochs), tuple(rates), left_out)
+    missing = len(every) - len(shared)
+    return Agreement(tuple(wins.values()), len(epochs), tuple(rates), missing)

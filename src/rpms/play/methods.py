@@ -144,12 +144,12 @@ class Method:
         return {"name": self.name, **insights}
 
 
-_TOLD: dict[str, dict[str, Any]] = tomllib.loads(
+_ROWS: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("methods.toml").read_text(encoding="utf-8")
 )
 METHODS = {
-    name: Method(name, **{**told, "labels": tuple(told.get("labels", ()))})
-    for name, told in _TOLD.items()
+    name: Method(name, **{**row, "labels": tuple(row.get("labels", ()))})
+    for name, row in _ROWS.items()
 }
 _LABELLED = "Goal: the task in a few words\nState: where you are, and what you carry"
 

@@ -341,11 +341,11 @@ def _refuse_known_tasks(plan: RunPlan) -> None:
     learned = plan.overlap
     if learned:
         raise InputError(overlapping(len(learned), len(plan.tasks), learned[0]))
-    known = plan.taught_overlap
-    if known:
+    taught = plan.taught_overlap
+    if taught:
         raise InputError(
-            f"the model was taught on {len(known)} of these {len(plan.tasks)} tasks, such as"
-            f" {known[0]}: play others; `overlap: allow` (--overlap allow) plays them, and the"
+            f"the model was taught on {len(taught)} of these {len(plan.tasks)} tasks, such as"
+            f" {taught[0]}: play others; `overlap: allow` (--overlap allow) plays them, and the"
             " run's protocol says so"
         )
 

@@ -102,20 +102,20 @@ def _asked_of_somebody(world: World, mind: Mind, reads: Reads, read: Understood)
     )
     if reads.ask is not None:
         answer = reads.ask(goal.text, types)
-        meant = _said_to_mean(world, goal.text, answer, types)
-        if meant is not None:
-            readings = Readings(goal.text, (meant,), asked=True)
-            return replace(read, goal=meant.goal, readings=readings)
+        reading = _said_to_mean(world, goal.text, answer, types)
+        if reading is not None:
+            readings = Readings(goal.text, (reading,), asked=True)
+            return replace(read, goal=reading.goal, readings=readings)
         note += f"; nor does `{answer}`"
     return replace(read, notes=(*read.notes, note))
 
 
-def _goal_told(world: World, told: str, types: Sequence[str], text: str) -> Goal | None:
+def _goal_answered(world: World, answer: str, types: Sequence[str], text: str) -> Goal | None:
     """The goal in a person's words, or as `TYPE OBJECT DESTINATION`; None if it is neither."""
-    known = world.goal(world.stating("", told))
-    if known.type != UNKNOWN_GOAL:
-        return replace(known, text=text)
-    type_, *kinds = told.replace(":", " ").split() or [""]
+    goal = world.goal(world.stating("", answer))
+    if goal.type != UNKNOWN_GOAL:
+        return replace(goal, text=text)
+    type_, *kinds = answer.replace(":", " ").split() or [""]
     if type_ not in types:
         return None
     named = dict(zip(FIELDS, kinds, strict=False))
@@ -128,13 +128,13 @@ def _types(mind: Mind) -> list[str]:
 
 
 def _said_to_mean(
-    world: World, request: str, told: str, types: Sequence[str]
+    world: World, request: str, answer: str, types: Sequence[str]
 ) -> RequestReading | None:
     """The reading that a person gives of their request; None if that is no goal."""
-    meant = _goal_told(world, told, types, request)
-    if meant is None:
+    goal = _goal_answered(world, answer, types, request)
+    if goal is None:
         return None
-    return RequestReading(meant, 0.0, 1.0, (f"said to mean `{told}`",))
+    return RequestReading(goal, 0.0, 1.0, (f"said to mean `{answer}`",))
 
 
 def reconsidered(
@@ -234,11 +234,11 @@ def _asked_once_more(world: World, reads: Reads, readings: Readings, mind: Mind)
     """
     assert reads.ask is not None
     types = _types(mind)
-    told = reads.ask(readings.request, types)
-    meant = _said_to_mean(world, readings.request, told, types)
-    if meant is None:
+    answer = reads.ask(readings.request, types)
+    reading = _said_to_mean(world, readings.request, answer, types)
+    if reading is None:
         return replace(readings, asked=True)
-    ranked = (*readings.ranked, meant)
+    ranked = (*readings.ranked, reading)
     why = "no other reading was left, and somebody was asked"
     return replace(readings, ranked=ranked, taken=len(ranked) - 1, why=why, asked=True)
 

@@ -92,11 +92,11 @@ class Play:
         return self._course.steps
 
     @property
-    def told(self) -> str:
+    def shown_text(self) -> str:
         """Text for the player now: the observation, and why the last command failed where the
         guard advises.
         """
-        return self._course.told(self._outcome.observation)
+        return self._course.with_advice(self._outcome.observation)
 
     def step(self) -> None:
         """Decide, ask, act.

@@ -48,8 +48,8 @@ def find_part(seam: str, name: str, folder: Path | None = None) -> Part:
     """
     points = installed_parts(seam)
     if name not in points and not names_code(name):
-        known = f"; {nearest(name, points)}" if points else ""
-        raise InputError(f"{excerpt(name)!r} is no {seam}: write it as module:name{known}")
+        hint = f"; {nearest(name, points)}" if points else ""
+        raise InputError(f"{excerpt(name)!r} is no {seam}: write it as module:name{hint}")
     try:
         with searched_too(folder):
             part = points[name].load() if name in points else load_named(name)
@@ -69,8 +69,8 @@ def name_of(part: str | Part) -> str:
     """A value of a setting that is a name, or a part of one's own by its name and source."""
     if isinstance(part, str):
         return part
-    known = identity(part)
-    return f"{known['name']} {known['source'][:16]}"
+    described = identity(part)
+    return f"{described['name']} {described['source'][:16]}"
 
 
 def identity(part: Part) -> dict[str, str]:
@@ -207,17 +207,17 @@ switch = _typed(bool, "on or off")
 
 def pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = False) -> Read:
     """`name=value,name=value`, or a mapping; perhaps one value for all names."""
-    known = tuple(keys)
+    names = tuple(keys)
 
     def read(value: Any) -> dict[str, Any]:
         if one_for_all and str(value).isdecimal():
-            return dict.fromkeys(known, each(value))
+            return dict.fromkeys(names, each(value))
         given = value if isinstance(value, Mapping) else _named_in(str(value))
         found: dict[str, Any] = {}
         for name, item in given.items():
             key = str(name).strip()
-            if key not in known:
-                problem = f"{key!r} is no name here; {nearest(key, known)}; write it like {example}"
+            if key not in names:
+                problem = f"{key!r} is no name here; {nearest(key, names)}; write it like {example}"
                 raise SettingError("", problem, key)
             found[key] = each(item.strip() if isinstance(item, str) else item)
         return found

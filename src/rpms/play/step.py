@@ -85,11 +85,11 @@ class Player:
     def choose(self, course: Course, observation: str, episode: str) -> Move:
         """Lines 1 to 9 of Algorithm 1: decide, and ask the model."""
         mind = self._mind_for(course)
-        told = course.told(observation)
+        shown = course.with_advice(observation)
 
         def decided(goal: Goal, belief: Belief, noticed: Noticed) -> Decision:
             done = course.command
-            return decide(mind, goal, belief, done, observation, course.history, told, noticed)
+            return decide(mind, goal, belief, done, observation, course.history, shown, noticed)
 
         decision = decided(course.goal, course.belief, course.noticed)
         read = course.read
@@ -111,7 +111,7 @@ class Player:
         if examples:
             decision = replace(decision, candidates=(*decision.candidates, *examples))
         asked = self._ask(decision, episode).after_reading(again)
-        return Move(decision, asked, observation, told, read)
+        return Move(decision, asked, observation, shown, read)
 
     def _reconsidered(
         self, readings: "Readings", decision: Decision, mind: Mind, episode: str
@@ -214,7 +214,7 @@ class Player:
         thought, said = self.method.words(step.thought)
         score_before = course.steps[-1].score if course.steps else 0.0
         return Turn(
-            observation=move.told,
+            observation=move.shown,
             action=step.command,
             thought=thought,
             state=turn_state(decision.belief, decision.progress),
@@ -279,7 +279,7 @@ class Player:
         """Ask the model, read its answer, and find what speaks against its command."""
         answer = self._answer(request)
         parsed = parse_answer(answer.text)
-        action = decision.menu.meant(parsed.action) if parsed.action else ""
+        action = decision.menu.command_for(parsed.action) if parsed.action else ""
         command = self._command(action, decision.belief) if action else Command("")
         refusal = decision.advice.review(command.text) if parsed.action else NO_ACTION
         breach = None

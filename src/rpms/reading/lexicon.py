@@ -122,7 +122,7 @@ class Lexicon:
         """Goal types, objects and destinations, each with how many requests meant it."""
         found: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for entry in self.requests:
-            for field, value in entry.meant.items():
+            for field, value in entry.goal_fields.items():
                 found[field][value] += 1
         return found
 
@@ -131,7 +131,7 @@ class Lexicon:
         """Requests with a name in them that meant a value in a field."""
         found: Counter[tuple[str, str, str]] = Counter()
         for entry in self.requests:
-            for field, value in entry.meant.items():
+            for field, value in entry.goal_fields.items():
                 found.update((field, value, name) for name in names_in(entry.request))
         return found
 

@@ -315,7 +315,7 @@ class _Attempt:
         forms = {form.type: form for form in self.reader.forms}
         met: set[str] = set()
         for score, entry in lexicon.nearest(self.request, len(lexicon.requests)):
-            named = dict(entry.meant)
+            named = dict(entry.goal_fields)
             form = forms.get(named.pop("type", ""))
             signature = str(entry.goal_signature)
             if form is None or signature in met or self.possible.judge(form, named).reason:
@@ -376,7 +376,7 @@ def _asked(request: str) -> str:
 
 def _answer(entry: RememberedRequest) -> str:
     lines: list[str] = []
-    for field_, value in entry.meant.items():
+    for field_, value in entry.goal_fields.items():
         lines.append(f"{'goal' if field_ == 'type' else field_}: {value}")
     return "\n".join(lines)
 

@@ -212,8 +212,8 @@ def paired(*conditions: Results) -> list[tuple[EpisodeRow, ...]]:
     found: list[tuple[EpisodeRow, ...]] = []
     for task in conditions[0].rows:
         rows = tuple(each.rows[task] for each in conditions if task in each.rows)
-        left_out = len(rows) < len(conditions)
+        incomplete = len(rows) < len(conditions)
         unfinished = going and any(row.missing for row in rows)
-        if not left_out and not unfinished:
+        if not incomplete and not unfinished:
             found.append(rows)
     return found

@@ -94,8 +94,8 @@ def lines_of(rows: Iterable[Any], columns: Columns) -> list[TableLine]:
 def _numbers(column: Column, rows: list[Any]) -> list[TableCell | str]:
     """The cells of a column of numbers, the best of them marked."""
     numbers = [column.value(row) for row in rows]
-    known = {number for number in numbers if number is not None}
-    best = column.best(known) if column.best and len(known) > 1 else None
+    measured = {number for number in numbers if number is not None}
+    best = column.best(measured) if column.best and len(measured) > 1 else None
     cells: list[TableCell | str] = []
     for number in numbers:
         if number is None:
@@ -108,11 +108,11 @@ def _numbers(column: Column, rows: list[Any]) -> list[TableCell | str]:
 def where_known(rows: Iterable[Any], columns: Mapping[str, Column]) -> dict[str, Column]:
     """The columns that have a value in some row."""
     rows = list(rows)
-    known: dict[str, Column] = {}
+    found: dict[str, Column] = {}
     for name, column in columns.items():
         if any(column.value(row) is not None for row in rows):
-            known[name] = column
-    return known
+            found[name] = column
+    return found
 
 
 def by_condition(
@@ -306,14 +306,14 @@ class _Epochs(NamedTuple):
 def epochs_table(comparison: Comparison) -> Table:
     """Success by epoch, pass^k and flip rate of every condition that was played more than once."""
     found: list[_Epochs] = []
-    left_out: list[str] = []
+    notes: list[str] = []
     for results in comparison:
         if results.agreement is None:
             continue
         found.append(_Epochs(results.title, results.agreement))
-        if results.agreement.left_out:
-            lacking = f"{results.agreement.left_out} tasks that an epoch lacks"
-            left_out.append(f"{results.title}: {lacking} are left out of this table.")
+        if results.agreement.missing:
+            lacking = f"{results.agreement.missing} tasks that an epoch lacks"
+            notes.append(f"{results.title}: {lacking} are left out of this table.")
     columns: dict[str, Any] = {
         "Condition": lambda row: row.condition,
         "Epochs": lambda row: str(row.agreed.epochs),
@@ -331,7 +331,7 @@ def epochs_table(comparison: Comparison) -> Table:
         " tables are of the first epoch.",
         tuple(columns),
         groups(lines_of(found, columns)),
-        tuple(left_out),
+        tuple(notes),
     )
 
 

@@ -90,9 +90,9 @@ def _named_folders(path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def compare(
-    runs: Mapping[str, RunFolder], varies: Sequence[str] = VARIES, **told: Any
+    runs: Mapping[str, RunFolder], varies: Sequence[str] = VARIES, **about: Any
 ) -> Comparison:
-    """Read runs as the conditions of one comparison, in the order given; `told`: what else is
+    """Read runs as the conditions of one comparison, in the order given; `about`: what else is
     said of it.
     """
     _refuse_mixed(runs, varies)
@@ -104,7 +104,7 @@ def compare(
     for each in results.values():
         unplayed = {task: MissingRow(task, types.get(task, UNKNOWN_TYPE)) for task in each.missing}
         results[each.name] = replace(each, rows={**each.rows, **unplayed})
-    return Comparison(results, **told)
+    return Comparison(results, **about)
 
 
 def read_results(name: str, run: RunFolder) -> Results:

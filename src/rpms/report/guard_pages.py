@@ -39,7 +39,7 @@ class _Shown:
     """Rules that spoke, with how often they came to each verdict."""
     sessions: dict[str, list[Row]] = field(default_factory=dict)
     rows: int = 0
-    left_out: int = 0
+    not_shown: int = 0
     """Calls that are not shown, since there are enough of their kind."""
 
     def count_rule(self, rule: str, text: str, verdict: str, verdicts: Iterable[str]) -> None:
@@ -51,7 +51,7 @@ class _Shown:
         be.
         """
         if self.rows >= most:
-            self.left_out += 1
+            self.not_shown += 1
             return None
         self.rows += 1
         rows = self.sessions.setdefault(session, [])
@@ -64,7 +64,7 @@ class _Shown:
         sessions: list[Row] = []
         for name, rows in self.sessions.items():
             sessions.append({"name": excerpt(name, 60), "rows": rows})
-        values |= {"title": title, "total": self.counts.total(), "left_out": self.left_out}
+        values |= {"title": title, "total": self.counts.total(), "left_out": self.not_shown}
         return write_single(out, template, {**values, "sessions": sessions})
 
 
@@ -80,8 +80,8 @@ def write_audit(
         why: list[Row] = []
         for objection in audited.objections:
             shown.count_rule(objection.rule, objection.text, objection.grade, Grade)
-            told = {"rule": excerpt(objection.rule, 60), "text": excerpt(objection.text)}
-            why.append({**told, "facts": excerpt(objection.facts, _LONGEST)})
+            named = {"rule": excerpt(objection.rule, 60), "text": excerpt(objection.text)}
+            why.append({**named, "facts": excerpt(objection.facts, _LONGEST)})
         row = shown.new_row(audited.session, _MOST_AUDITED)
         if row is not None:
             row["call"] = excerpt(audited.call.text, _LONGEST)

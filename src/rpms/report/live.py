@@ -78,7 +78,7 @@ class Watcher:
     """Looks at the runs below a folder, again and again."""
 
     folder: Path
-    _known: dict[Path, tuple[_Stamp, EpisodeRow]] = field(default_factory=dict)
+    _rows_read: dict[Path, tuple[_Stamp, EpisodeRow]] = field(default_factory=dict)
 
     def runs(self) -> tuple[LiveRun, ...]:
         """The runs of now, in the order of their folders."""
@@ -117,10 +117,10 @@ class Watcher:
         except OSError:
             return None
         stamp = _Stamp(found.st_mtime_ns, found.st_size)
-        known = self._known.get(file)
-        if known is None or known[0] != stamp:
-            known = self._known[file] = (stamp, read_row(file))
-        return known
+        row = self._rows_read.get(file)
+        if row is None or row[0] != stamp:
+            row = self._rows_read[file] = (stamp, read_row(file))
+        return row
 
 
 def _run_folders(top: Path, depth: int = _DEEPEST) -> Iterator[Path]:

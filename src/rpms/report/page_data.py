@@ -194,16 +194,18 @@ class EntryBook:
         most shown first.
         """
         rows: list[list[Any]] = []
-        for name, told in self._ordered():
-            won_and_lost = (told.won, told.lost)
-            rows.append([name, told.kind, told.wording, told.fates, *won_and_lost, told.shown])
+        for name, history in self._ordered():
+            won_and_lost = (history.won, history.lost)
+            rows.append(
+                [name, history.kind, history.wording, history.fates, *won_and_lost, history.shown]
+            )
         return rows
 
     def chunks(self) -> Iterator[list[list[Any]]]:
         """The entries in the same order, with the steps that showed them and why they were not
         shown elsewhere.
         """
-        rows = [[told.steps, told.reasons.most_common(12)] for _, told in self._ordered()]
+        rows = [[history.steps, history.reasons.most_common(12)] for _, history in self._ordered()]
         for start in range(0, len(rows), ENTRIES_IN_A_FILE):
             yield rows[start : start + ENTRIES_IN_A_FILE]
 

@@ -24,7 +24,13 @@ from rpms.report.outcomes import condition_label
 from rpms.report.page_data import BUCKET, EntryBook, episode_data, meta, script, task_chunks
 from rpms.report.statistical_tests import success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown
-from rpms.report.tables import add_published, all_tables, left_out, main_table, methods_table
+from rpms.report.tables import (
+    add_published,
+    all_tables,
+    main_table,
+    methods_table,
+    notes_on_empty_tables,
+)
 from rpms.report.taught import taught_points, taught_table
 from rpms.store.own_folders import replaced_folder
 from rpms.store.protocol import flat
@@ -256,7 +262,11 @@ def _write_comparison(
     _copy_static(folder)
     _write_extras(folder, tables, pictures)
     overview = {
-        "notes": (*omissions(comparison), *left_out(comparison), *unshown(comparison, pages)),
+        "notes": (
+            *omissions(comparison),
+            *notes_on_empty_tables(comparison),
+            *unshown(comparison, pages),
+        ),
         "comparison": comparison,
         "tables": tables,
         "pictures": pictures,

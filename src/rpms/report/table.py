@@ -66,12 +66,13 @@ def groups(*parts: Iterable[TableLine]) -> tuple[tuple[TableLine, ...], ...]:
     return tuple(filter(None, map(tuple, parts)))
 
 
-def without_notes(table: Table, told: set[str]) -> Table:
-    """A table without the notes that stand below one before it; `told` is what was told so far,
-    to which it adds.
+def without_notes(table: Table, printed: set[str]) -> Table:
+    """A table without the notes that stand below one before it.
+
+    `printed` holds the notes so far, to which it adds.
     """
-    notes = tuple(note for note in table.notes if note not in told)
-    told.update(notes)
+    notes = tuple(note for note in table.notes if note not in printed)
+    printed.update(notes)
     return replace(table, notes=notes)
 
 

@@ -417,9 +417,9 @@ def add_published(
     rows = PUBLISHED["tables"].get(table.name, ()) if worlds <= {world, ""} else ()
     if not rows:
         return table
-    told = f"Published rows are as the paper prints them: {PUBLISHED['settings'][world]}."
+    note = f"Published rows are as the paper prints them: {PUBLISHED['settings'][world]}."
     printed = tuple(_published_line(row, table.columns) for row in rows)
-    return replace(table, groups=(*table.groups, printed), notes=(*table.notes, told))
+    return replace(table, groups=(*table.groups, printed), notes=(*table.notes, note))
 
 
 def _published_line(row: Mapping[str, str], columns: Iterable[str]) -> TableLine:
@@ -445,7 +445,7 @@ def _wanted(comparison: Comparison) -> dict[str, None]:
     return dict.fromkeys(name for name in comparison.tables if name in _USUAL)
 
 
-def left_out(comparison: Comparison) -> tuple[str, ...]:
+def notes_on_empty_tables(comparison: Comparison) -> tuple[str, ...]:
     """A line for each table that the study is about and has nothing to put in."""
     lines: list[str] = []
     for name in _wanted(comparison):

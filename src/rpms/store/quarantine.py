@@ -94,11 +94,11 @@ def set_aside(
     """Divide entries into those that stay and those set aside: by id for a reason, or by
     content as before.
     """
-    known = {_content(item.entry) for item in before}
+    gone = {_content(item.entry) for item in before}
     stay: list[Entry] = []
     aside = list(before)
     for entry in entries:
-        if _content(entry) in known:
+        if _content(entry) in gone:
             continue
         if entry.id in reasons:
             aside.append(Quarantined(entry, reasons[entry.id]))

@@ -57,11 +57,11 @@ class Timing:
     requests: tuple[int, ...] = ()
     """Requests that reached a provider, step by step."""
 
-    def usage_of(self, place: int, told: Usage) -> Usage | None:
+    def usage_of(self, place: int, usage: Usage) -> Usage | None:
         """The usage of the step at a place, with what was measured; None where nothing was."""
         if place >= min(len(self.requests), len(self.model_seconds)):
             return None
-        return replace(told, requests=self.requests[place], seconds=self.model_seconds[place])
+        return replace(usage, requests=self.requests[place], seconds=self.model_seconds[place])
 
 
 @dataclass(frozen=True)

@@ -214,20 +214,20 @@ def run_study(
     _check_plans(study, cases, means)
     running = _Running(study, means, layout, _Memories(study, means, layout))
     results: list[Result] = []
-    known: dict[Path, Trials] = {}
+    played: dict[Path, Trials] = {}
     for model in models:
         for case in cases[model]:
             plan = running.plan(model, case)
             what = f"{model}, {case.name}"
             folder = layout.run_folder(plan)
-            if folder in known:
+            if folder in played:
                 tell(f"{what}: the same run as before")
             else:
                 run = partial(running.run, what)
-                known[folder], *_ = run_epochs(plan, folder, means.epochs, run)
-            for remark in _remarks(what, plan, known[folder]):
+                played[folder], *_ = run_epochs(plan, folder, means.epochs, run)
+            for remark in _remarks(what, plan, played[folder]):
                 tell(remark)
-            results += _results(model, case, plan, known[folder])
+            results += _results(model, case, plan, played[folder])
             write_index(study, results, layout)
     return tuple(results)
 
@@ -461,18 +461,18 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
     """Write `study.json`: the run of each condition, by model; what it names already stays with
     its folder.
     """
-    known = read_index(layout)
+    index_before = read_index(layout)
     groups: dict[str, Group] = {}
     for result in results:
         model = result.model
-        before = known[model].runs if model in known else {}
+        before = index_before[model].runs if model in index_before else {}
         new = Group(model=model, about=study.about_of(model), tables=study.tables, runs=before)
         where = os.path.relpath(result.folder, layout.out)
         groups.setdefault(model, new).runs[result.case.name] = Path(where).as_posix()
     titles = dict.fromkeys(groups, study.title)
     for group in groups.values():
         group.runs = _in_order(group.runs, study)
-    for model, group in known.items():
+    for model, group in index_before.items():
         if model not in groups:
             titles[model] = group.title.removesuffix(f": {model}")
             groups[model] = group

@@ -304,8 +304,8 @@ class Study:
             if any(fnmatchcase(case.name, name) for name in wanted):
                 cases.append(case)
         if not cases:
-            known = "; ".join(case.name for case in self.cases)
-            raise InputError(f"no condition is called {names!r}; choose from {known}")
+            names_here = "; ".join(case.name for case in self.cases)
+            raise InputError(f"no condition is called {names!r}; choose from {names_here}")
         return replace(self, cases=tuple(cases))
 
     def on_the_learned_split(self) -> Study:

@@ -295,12 +295,12 @@ def find_study(given: Path) -> Path:
     """A study's file: the one that was given, or one that comes with the package, by its name."""
     if given.exists():
         return given
-    known = shipped_studies()
-    if str(given) in known:
-        return known[str(given)]
+    shipped = shipped_studies()
+    if str(given) in shipped:
+        return shipped[str(given)]
     if given.suffix or given.parent != Path():
         raise InputError(
             f"{given}: there is no such file; `rpms study list` names the studies that come with"
             " rpms"
         )
-    raise InputError(f"there is no study {str(given)!r}; {nearest(str(given), known)}")
+    raise InputError(f"there is no study {str(given)!r}; {nearest(str(given), shipped)}")
