@@ -112,7 +112,7 @@ _GIVEN = {
 
 
 _ROLES = ("system", "user", "assistant")
-"""Who says a message."""
+"""Speaker of a message."""
 
 Check = Callable[[Any, tuple[Any, ...]], Any]
 """The value that a part returned, in the form in which it is used, given what the part was called

@@ -6,7 +6,7 @@ from copy import copy
 from functools import wraps
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, NamedTuple, Self, get_args
 
 from typer.models import OptionInfo
 
@@ -131,26 +131,37 @@ def takes_options(*classes: type, without: Sequence[str] = ()) -> Callable[[Comm
                 receivers[name] = parameter.annotation
             else:
                 own[name] = parameter
-
-        fields_of: dict[str, list[str]] = {}
-        options = list(own.values())
-        for receiver, class_ in receivers.items():
-            of_class = inspect.signature(class_, eval_str=True).parameters
-            shared = [name for name in of_class if name not in own and name not in without]
-            fields_of[receiver] = shared
-            options += [of_class[name] for name in shared]
+        groups = [_Group.of(*each, without=(*own, *without)) for each in receivers.items()]
 
         @wraps(function)
         def command(**given: Any) -> None:
-            for receiver, names in fields_of.items():
-                values = {name: given.pop(name) for name in names}
-                given[receiver] = receivers[receiver](**values)
+            for group in groups:
+                given[group.receiver] = group.taken_from(given)
             function(**given)
 
+        options = chain(own.values(), *(group.options for group in groups))
         _sign(command, [_in_panel(option) for option in sorted(options, key=_place)])
         return command
 
     return decorate
+
+
+class _Group(NamedTuple):
+    """The options of one dataclass, as a command has them."""
+
+    receiver: str
+    """The parameter of the command's function that gets the value."""
+    value: type
+    options: Sequence[inspect.Parameter]
+
+    @classmethod
+    def of(cls, receiver: str, value: type, without: Sequence[str]) -> Self:
+        every = inspect.signature(value, eval_str=True).parameters.values()
+        return cls(receiver, value, [option for option in every if option.name not in without])
+
+    def taken_from(self, given: dict[str, Any]) -> Any:
+        """The value made of the options that were given, which are taken out."""
+        return self.value(**{option.name: given.pop(option.name) for option in self.options})
 
 
 def _place(option: inspect.Parameter) -> int:

@@ -1,4 +1,4 @@
-"""What `run`, `learn`, `study run` and `teach` play with and may spend, as options."""
+"""Means and limits of the commands that play many episodes, as options."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -339,7 +339,7 @@ _BESIDE = 0.06
 
 
 class _TaughtPanel(NamedTuple):
-    """What a panel about taught models shows of each condition."""
+    """One value of each condition, which a panel about taught models shows."""
 
     label: str
     measure: Callable[[TaughtPoint, str], Interval]

@@ -43,7 +43,7 @@ class LiveEpisode(NamedTuple):
     run: str
     row: EpisodeRow
     ended: float
-    """When its file was written, in seconds since 1970."""
+    """Time its file was written, in seconds since 1970."""
 
 
 @dataclass(frozen=True)

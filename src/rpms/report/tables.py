@@ -116,7 +116,7 @@ def _without_folders(comparison: Comparison) -> Comparison:
 
 
 def _player(results: Results) -> str:
-    """Who played a column of the overview: a model told or acting, or a program."""
+    """Player of a column of the overview: a model told or acting, or a program."""
     if backend_of(results.model) is Backend.PLANNER:
         return f"{results.model}, no LLM{_suffix(results)}"
     acting = f", acting{_suffix(results, but='strict')}" if _suffix(results) else ", told"
