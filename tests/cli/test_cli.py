@@ -16,7 +16,7 @@ import typer
 import typer.main
 
 from rpms import __version__
-from rpms.cli import run, study
+from rpms.cli import learn, run, study
 from rpms.cli.app import make_app
 from rpms.cli.resources import Resources
 from rpms.paper.enforcement import PARTS
@@ -48,7 +48,7 @@ def test_every_command_has_help_that_says_what_it_does(rpms: Rpms, command: tupl
     assert says.strip()[0].isalpha()
 
 
-PLAYS = {"run": run.main, "learn": run.learn_memory, "study": study.main}
+PLAYS = {"run": run.main, "learn": learn.learn_memory, "study": study.main}
 
 
 @pytest.mark.parametrize("command", PLAYS.values(), ids=PLAYS)

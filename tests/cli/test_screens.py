@@ -14,7 +14,7 @@ import typer.rich_utils  # noqa: F401  it reads FORCE_COLOR when it is first imp
 from rich.console import Console
 
 from rpms.cli.panels import PANELS
-from rpms.cli.run import print_summary
+from rpms.cli.run_summary import print_summary
 from rpms.store.memories import freeze, read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.study_files import shipped_studies

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.cli import play, run, study
+from rpms.cli import learn, play, run, study
 from rpms.cli.panels import PANELS
 from rpms.cli.report import export_runs
 from rpms.cli.rules_learn import _STEPS
@@ -197,7 +197,7 @@ class TestPilot:
 
 def test_every_name_in_a_panel_is_an_option_of_a_command_that_plays():
     """A name that no command has would put nothing anywhere."""
-    commands = (play.main, run.main, run.learn_memory, study.main)
+    commands = (play.main, run.main, learn.learn_memory, study.main)
     names = {name for command in commands for name in inspect.signature(command).parameters}
     assert set(chain.from_iterable(PANELS.values())) <= names
 

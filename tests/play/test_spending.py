@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.cli.run import spending_lines
+from rpms.cli.run_summary import spending_lines
 from rpms.logic.errors import FileError, ModelUnavailable
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan

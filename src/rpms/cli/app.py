@@ -53,7 +53,7 @@ COMMANDS = {
     ),
     "learn": LazyCommand(
         _PLAY,
-        "run",
+        "learn",
         "learn_memory",
         "Play a split round by round and write what it teaches as a frozen memory: snippets,"
         " lessons and schemas.",
@@ -72,7 +72,7 @@ COMMANDS = {
     ),
     "insights": LazyCommand(
         _PLAY,
-        "run",
+        "learn",
         "gather_insights",
         "Let a model draw insights from recorded runs; `--agent expel` plays with these and with"
         " the won episodes.",
