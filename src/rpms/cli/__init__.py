@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 GARBAGE = (20_000, 20, 50)
 """Thresholds of the garbage collector. Steps make many small values and hardly a circle: by its own
 thresholds, looking for circles takes a twelfth of a run."""
-_TOLD = b"rpms: interrupted\n"
+_INTERRUPTED = b"rpms: interrupted\n"
 
 
 def main() -> None:
@@ -45,14 +45,14 @@ def main() -> None:
         _run(screen, command)
     except KeyboardInterrupt:
         try:
-            os.write(2, _TOLD)
+            os.write(2, _INTERRUPTED)
         finally:
             sys.exit(130)
 
 
 def _end_at_once(*_: object) -> None:
     try:
-        os.write(2, _TOLD)
+        os.write(2, _INTERRUPTED)
     finally:
         os._exit(130)
 

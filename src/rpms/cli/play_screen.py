@@ -1,7 +1,7 @@
 """A step on the screen of `rpms play`, folded so that it fits."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -35,14 +35,18 @@ class ScreenPart:
     """Most lines of the screen that one of its lines takes."""
 
 
+def _styled(lines: Iterable[str], style: str) -> list[Text]:
+    return [Text(line, style=style) for line in lines]
+
+
 def show_step(console: Console, step: Step, *, prompts: bool, advice: str, verbose: bool) -> None:
     """Print a step; on a terminal so that it fits, unless all is to be shown."""
-    seen = f"{step.observation} ({advice})" if advice else step.observation
-    observed = ScreenPart(list(said(seen).split("\n", allow_blank=True)), 0, 3)
-    title = f"step {step.number} "
-    rule = Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))
-    before = [ScreenPart([Text(""), rule], 0, 2), observed, *_known(step.decision, verbose=verbose)]
-    before.append(ScreenPart([Text(line, style="cyan") for line in _reading_lines(step)]))
+    before = [
+        _heading(step, console.width),
+        _observed(step, advice),
+        *_known(step.decision, verbose=verbose),
+        ScreenPart(_styled(_reading_lines(step), "cyan")),
+    ]
     after = list(_done(step))
     if prompts:
         _print(console, before, None)
@@ -52,6 +56,21 @@ def show_step(console: Console, step: Step, *, prompts: bool, advice: str, verbo
         return
     has_to_fit = console.is_terminal and not verbose
     _print(console, [*before, *after], console.height - 1 if has_to_fit else None)
+
+
+def _heading(step: Step, width: int) -> ScreenPart:
+    """The step's number, and a line across the screen."""
+    title = f"step {step.number} "
+    across = "─" * (width - len(title))
+    rule = Text.assemble((title, "bold"), (across, "dim"))
+    return ScreenPart([Text(""), rule], indent=0, least=2)
+
+
+def _observed(step: Step, advice: str) -> ScreenPart:
+    """The world's text, and the advice that the guard added to it."""
+    seen = f"{step.observation} ({advice})" if advice else step.observation
+    lines = said(seen).split("\n", allow_blank=True)
+    return ScreenPart(list(lines), indent=0, least=3)
 
 
 def _reading_lines(step: Step) -> list[str]:
@@ -84,9 +103,10 @@ def _known(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:
     progress = decision.progress
     sub_goal = f"sub-goal: {progress.text.replace('_', ' ')} ({progress.percent}%)"
     rules = situation_lines(decision.rules, Situation(decision.belief, decision.goal))
-    yield ScreenPart([Text(line, style="blue") for line in decision.belief.lines()], least=4)
-    yield ScreenPart([Text(sub_goal, style="blue")], each=1)
-    yield ScreenPart([Text(f"rule {line.strip(' -')}", style="magenta") for line in rules])
+    rule_lines = [f"rule {line.strip(' -')}" for line in rules]
+    yield ScreenPart(_styled(decision.belief.lines(), "blue"), least=4)
+    yield ScreenPart(_styled([sub_goal], "blue"), each=1)
+    yield ScreenPart(_styled(rule_lines, "magenta"))
     yield from _recalled(decision, verbose=verbose)
     yield from _advised(decision.advice, verbose=verbose)
 
@@ -100,20 +120,20 @@ def _recalled(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:
     yield ScreenPart([_memory(each) for each in shown], least=3, each=2)
     folded = rejected(decision)
     if folded:
-        yield ScreenPart([Text(folded, style="dim")], each=1)
+        yield ScreenPart(_styled([folded], "dim"), each=1)
 
 
 def _advised(advice: Advice, *, verbose: bool) -> Iterator[ScreenPart]:
     """Guidance, notice and menu, if there are any."""
     guidance = [f"guidance: {line.strip(' -')}" for line in advice.guidance]
-    yield ScreenPart([Text(line, style="magenta") for line in guidance])
+    yield ScreenPart(_styled(guidance, "magenta"))
     if advice.notice:
-        yield ScreenPart([Text(f"notice: {advice.notice}", style="yellow")])
-    menu: list[Text] = []
+        yield ScreenPart(_styled([f"notice: {advice.notice}"], "yellow"))
+    menu: list[str] = []
     for item in advice.menu.items:
         why = f" — {item.reason}" if item.reason else ""
-        menu.append(Text(f"menu: {item.command}{why}", style="dim"))
-    yield ScreenPart(menu, least=2, each=None if verbose else 1)
+        menu.append(f"menu: {item.command}{why}")
+    yield ScreenPart(_styled(menu, "dim"), least=2, each=None if verbose else 1)
 
 
 def _memory(candidate: Candidate) -> Text:
@@ -126,8 +146,11 @@ def _memory(candidate: Candidate) -> Text:
 
 def rejected(decision: Decision) -> str:
     """Count of recalled memories that are not shown, by reason; empty for none."""
-    every = [each.verdict.fate for each in decision.candidates]
-    fates = Counter(fate for fate in every if not fate.shown)
+    fates: Counter[Fate] = Counter()
+    for candidate in decision.candidates:
+        fate = candidate.verdict.fate
+        if not fate.shown:
+            fates[fate] += 1
     total = fates.total() + decision.unlisted
     if not total:
         return ""
@@ -143,17 +166,20 @@ def _named(command: str | None) -> str:
 
 
 def _done(step: Step) -> Iterator[ScreenPart]:
+    """The model's thought and action, and what was refused or replaced on the way to it."""
     if step.thought:
-        yield ScreenPart([Text(f"thought: {' '.join(step.thought.split())}", style="italic")])
+        thought = " ".join(step.thought.split())
+        yield ScreenPart(_styled([f"thought: {thought}"], "italic"))
     refused: list[str] = []
     for command, reason in step.refusals:
         refused.append(f"refused: {_named(command)} — {reason}, asked again")
     if step.replaced:
         refused.append(f"replaced: {_named(step.action)} — {step.replaced}")
-    yield ScreenPart([Text(line, style="yellow") for line in refused])
-    yield ScreenPart([Text(f"> {_named(step.command)}", style="bold cyan")], 0)
+    yield ScreenPart(_styled(refused, "yellow"))
+    yield ScreenPart(_styled([f"> {_named(step.command)}"], "bold cyan"), indent=0)
     if step.plan:
-        yield ScreenPart([Text(f"plan: {' ← '.join(step.plan)}", style="dim")])
+        plan = " ← ".join(step.plan)
+        yield ScreenPart(_styled([f"plan: {plan}"], "dim"))
     yield ScreenPart(cut_line(step))
     yield ScreenPart(infeasible_line(step))
 
@@ -190,19 +216,32 @@ def _lines(console: Console, part: ScreenPart, most: int | None) -> list[Text]:
 
 
 def _folded(blocks: list[list[Text]], least: Sequence[int], height: int) -> list[list[Text]]:
-    """Blocks shortened until together they are no higher than that, the longest first; none goes
-    below its least height.
+    """Blocks shortened until together they are no higher than that; none goes below its least
+    height.
     """
-    keep = [len(block) for block in blocks]
-    while sum(keep) > height:
-        spare = [max(0, kept - few) for kept, few in zip(keep, least, strict=True)]
-        if not any(spare):
-            break
-        keep[spare.index(max(spare))] -= 1
-    for block, kept in zip(blocks, keep, strict=True):
-        left = len(block) - kept + 1
-        if left > 1:
+    heights = _fitting_heights([len(block) for block in blocks], least, height)
+    folded: list[list[Text]] = []
+    for block, kept in zip(blocks, heights, strict=True):
+        hidden = len(block) - kept + 1  # the last line that is kept says how many are not
+        if hidden > 1:
             first = block[0].plain
             indent = first[: len(first) - len(first.lstrip())]
-            block[kept - 1 :] = [Text(f"{indent}… {left} more lines; {_UNFOLD}", style="dim")]
-    return blocks
+            more = Text(f"{indent}… {hidden} more lines; {_UNFOLD}", style="dim")
+            folded.append([*block[: kept - 1], more])
+        else:
+            folded.append(block)
+    return folded
+
+
+def _fitting_heights(heights: Sequence[int], least: Sequence[int], most: int) -> list[int]:
+    """Heights that add up to no more than the most, where they can: the longest gives way first."""
+    fitting = list(heights)
+    while sum(fitting) > most:
+        spare: list[int] = []
+        for height, few in zip(fitting, least, strict=True):
+            spare.append(max(0, height - few))
+        if not any(spare):
+            break
+        longest = spare.index(max(spare))
+        fitting[longest] -= 1
+    return fitting

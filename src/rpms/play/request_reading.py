@@ -253,18 +253,26 @@ def given_up(world: World, reads: Reads, readings: Readings, decision: Decision,
         return ""
     if not readings.widened and not _nowhere(decision.goal, decision, mind):
         return ""
-    first = readings.first.goal
-    missing = _nowhere(first, decision, mind)
-    reader = _reader(reads, world, mind)
-    said: list[str] = []
-    for name in FIELDS:
-        kind = first.named(name)
-        if kind in missing and reader.points_to(readings.request, name, kind):
-            said.append(kind)
-    why = said_nowhere(said) if said else "those that are possible here were tried"
+    asked_for = _missing_kinds(world, reads, readings, decision, mind)
+    why = said_nowhere(asked_for) if asked_for else "those that are possible here were tried"
     count = len(readings.ranked)
     none = f"none of {count} readings" if count > 1 else "no other reading"
     return f"{none} of `{readings.request}` is left: {why}"
+
+
+def _missing_kinds(
+    world: World, reads: Reads, readings: Readings, decision: Decision, mind: Mind
+) -> list[str]:
+    """The kinds that a request asks for by some word, and that are nowhere."""
+    first = readings.first.goal
+    missing = _nowhere(first, decision, mind)
+    reader = _reader(reads, world, mind)
+    kinds: list[str] = []
+    for name in FIELDS:
+        kind = first.named(name)
+        if kind in missing and reader.points_to(readings.request, name, kind):
+            kinds.append(kind)
+    return kinds
 
 
 def _rules_for(goal: Goal, mind: Mind) -> ActiveRules:

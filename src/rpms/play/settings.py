@@ -322,9 +322,10 @@ class Settings:
         if embedded_games is None:
             embedded_games = (self.split or world.splits[0]) == "builtin"
         asked_for = self.memory == EMBEDDED_MEMORY
-        embedded = world.embedded_memory() if asked_for or embedded_games else ""
-        if embedded:
-            return Path(embedded)
+        if asked_for or embedded_games:
+            embedded = world.embedded_memory()
+            if embedded:
+                return Path(embedded)
         if asked_for:
             raise SettingError("memory", f"{world.name} has no embedded memory; give a file")
         raise InputError(

@@ -44,6 +44,15 @@ def _surprised(steps: tuple[Step, ...], noticed: Noticed) -> tuple[Step, ...]:
     return (*earlier, replace(last, surprises=(*last.surprises, *new)))
 
 
+class _Reread(NamedTuple):
+    """A decision after a request was read again."""
+
+    decision: Decision
+    read: Understood
+    again: list[Understood]
+    """The readings that it took."""
+
+
 @dataclass(frozen=True)
 class Player:
     """A mind with a model to ask, in one world. It changes nothing: courses go in and come out.
@@ -84,18 +93,43 @@ class Player:
 
     def choose(self, course: Course, observation: str, episode: str) -> Move:
         """Lines 1 to 9 of Algorithm 1: decide, and ask the model."""
-        mind = self._mind_for(course)
-        shown = course.with_advice(observation)
-
-        def decided(goal: Goal, belief: Belief, noticed: Noticed) -> Decision:
-            done = course.command
-            return decide(mind, goal, belief, done, observation, course.history, shown, noticed)
-
-        decision = decided(course.goal, course.belief, course.noticed)
+        decision = self._decide(course, observation, course.goal, course.belief, course.noticed)
         read = course.read
         again: list[Understood] = []
-        while read is not None and read.readings is not None:
-            following = self._reconsidered(read.readings, decision, mind, episode)
+        if read is not None and read.readings is not None:
+            decision, read, again = self._read_again(decision, read, course, observation, episode)
+        examples = list(chain.from_iterable(each.examples for each in again))
+        if read is not None and not course.steps:
+            examples += read.examples
+        if examples:
+            decision = replace(decision, candidates=(*decision.candidates, *examples))
+        asked = self._ask(decision, episode).after_reading(again)
+        return Move(decision, asked, observation, course.with_advice(observation), read)
+
+    def _decide(
+        self, course: Course, observation: str, goal: Goal, belief: Belief, noticed: Noticed
+    ) -> Decision:
+        """Decide for a goal, as the course stands."""
+        return decide(
+            self._mind_for(course),
+            goal,
+            belief,
+            course.command,
+            observation,
+            course.history,
+            course.with_advice(observation),
+            noticed,
+        )
+
+    def _read_again(
+        self, decision: Decision, read: Understood, course: Course, observation: str, episode: str
+    ) -> "_Reread":
+        """Read a request again as long as the decision speaks against its present reading, and
+        decide for the goal of each.
+        """
+        again: list[Understood] = []
+        while read.readings is not None:
+            following = self._reconsidered(read.readings, decision, course, episode)
             if following is None or following.readings is None:
                 break
             again.append(following)
@@ -103,23 +137,19 @@ class Player:
             read = replace(read, goal=following.goal, readings=following.readings)
             if stays:
                 break
+            belief = course.belief.serving(read.goal)
             noticed = course.noticed.for_another_goal()
-            decision = decided(read.goal, course.belief.serving(read.goal), noticed)
-        examples = list(chain.from_iterable(each.examples for each in again))
-        if read is not None and not course.steps:
-            examples += read.examples
-        if examples:
-            decision = replace(decision, candidates=(*decision.candidates, *examples))
-        asked = self._ask(decision, episode).after_reading(again)
-        return Move(decision, asked, observation, shown, read)
+            decision = self._decide(course, observation, read.goal, belief, noticed)
+        return _Reread(decision, read, again)
 
     def _reconsidered(
-        self, readings: "Readings", decision: Decision, mind: Mind, episode: str
+        self, readings: "Readings", decision: Decision, course: Course, episode: str
     ) -> Understood | None:
         """The request understood anew, where a step speaks against its present reading."""
         from rpms.play.request_reading import reconsidered  # noqa: PLC0415  a known goal loads no reader
 
         reads = self.reads or Reads(self.model)
+        mind = self._mind_for(course)
         return reconsidered(self.world, reads, readings, decision, mind, episode)
 
     def gives_up(self, move: Move) -> str:

@@ -67,8 +67,7 @@ def tasks_named(
         return world.tasks(split, setting), setting
     names = _names_in(wanted)
     if "tasks" in world.options:  # such a world leaves some tasks out unless they are named
-        kinds = dict.fromkeys(name.partition("/")[0] for name in names)
-        setting = replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
+        setting = _naming_tasks(setting, names)
     every = world.tasks(split, setting)
     chosen: set[str] = set()
     for name in names:
@@ -77,6 +76,15 @@ def tasks_named(
             raise _no_such_task(world, split, name, every)
         chosen.update(called_so)
     return [task for task in every if task.id in chosen], setting
+
+
+def _naming_tasks(setting: Setting, names: Iterable[str]) -> Setting:
+    """The setting with the tasks of these names in its option `tasks`."""
+    kinds: dict[str, None] = {}
+    for name in names:
+        kind, _, _ = name.partition("/")
+        kinds[kind] = None
+    return replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
 
 
 def _names_in(wanted: Sequence[str]) -> list[str]:

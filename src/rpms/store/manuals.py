@@ -285,10 +285,10 @@ class _Reader(ManualReader[RuleManual]):
         observes = read_each(self._revelation, place.at("observes"), read.observes, names)
         if not gives and not observes:
             raise place.error(f"{name}: write what it brings about, as `effects` or `observes`")
+        for word in read.once:
+            if f"<{word}>" not in read.command:
+                raise place.at("once").error(f"{word!r} is no parameter of {read.command!r}")
         others = tuple(word for word in free if f"<{word}>" not in read.command)
-        unknown = [word for word in read.once if f"<{word}>" not in read.command]
-        if unknown:
-            raise place.at("once").error(f"{unknown[0]!r} is no parameter of {read.command!r}")
         process = ActionSchema(
             name, (read.command,), needs, gives, observes=observes, steps=read.steps, others=others
         )

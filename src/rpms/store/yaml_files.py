@@ -135,15 +135,19 @@ class Place:
         try:
             read = from_json(form, given)
         except NotJson as error:
-            problem = str(error)
-            if self.path:
-                what = "" if error.place else "entry "
-                problem = f"{self.name}: {what}{error}"
-            raise self.at(*error.place).error(problem) from None
+            raise self._misread(error) from None
         for name in needed_by(form):
             if isinstance(given, dict) and given[name] in ("", []):
                 raise self.at(name).error(f"{self.name}: {name}: should not be empty")
         return read
+
+    def _misread(self, error: NotJson) -> FileError:
+        """The error at the line of what could not be read within this place."""
+        problem = str(error)
+        if self.path:
+            what = "" if error.place else "entry "
+            problem = f"{self.name}: {what}{error}"
+        return self.at(*error.place).error(problem)
 
 
 def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:

@@ -214,8 +214,12 @@ class _Reader:
             read = form.model_validate(own)
         except ValidationError as error:
             raise _first_mistake(error, place, (*form.model_fields, *allowed)) from None
+        return read, self._settings(settings, place)
+
+    def _settings(self, given: Mapping[str, Any], place: Place) -> Settings:
+        """Read the settings of a section; a mistake is told with its line."""
         try:
-            return read, Settings.read(settings, self._folder)
+            return Settings.read(given, self._folder)
         except SettingError as error:
             where = place.at(error.name)
             if error.inner:
