@@ -25,6 +25,7 @@ from pathlib import Path
 from rpms.logic.belief import Situation
 from rpms.logic.goal import GoalSignature, Progress
 from rpms.logic.rules import ActiveRules, RuleManual
+from rpms.paper import building
 from rpms.paper import prompt as prompts
 from rpms.paper import wording as words
 from rpms.paper.arbitration import Arbitration, judge
@@ -160,7 +161,7 @@ def build(blocks: Iterable[Block], memories: Iterable[Candidate]) -> Prompt:
     """
     unwarned = {words.memory_line(each): words.untagged_line(each) for each in memories}
     layout, form = prompts.Layout.PAPER, prompts.Form.CHAT
-    return prompts.build(blocks, layout, prompts.Budget(memory=280), form, unwarned)
+    return building.build(blocks, layout, building.Budget(memory=280), form, unwarned)
 
 
 def read_answer(text: str) -> tuple[str, str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rpms.models.base import Decoding, Request
-from rpms.paper.prompt import Budget, Form, Layout, Part, Turn, build, make_block, transcript
+from rpms.paper.building import Budget, build
+from rpms.paper.prompt import Form, Layout, Part, Turn, make_block, transcript
 
 
 def prompt(

@@ -1,4 +1,4 @@
-"""Options that several commands share beside the settings, and what they mean."""
+"""Values made of options that several commands take, checked; and notes about them."""
 
 import os
 from collections.abc import Sequence

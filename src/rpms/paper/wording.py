@@ -10,6 +10,7 @@ from rpms.logic.counting import times
 from rpms.logic.facts import Facts, Truth
 from rpms.logic.goal import Goal, Progress
 from rpms.logic.rules import ActiveRules, Rule, kept_with_rules
+from rpms.paper.building import Budget
 from rpms.paper.memory import (
     CriticalFailure,
     FailureLesson,
@@ -18,7 +19,7 @@ from rpms.paper.memory import (
     SuccessSnippet,
     VerifiedSchema,
 )
-from rpms.paper.prompt import Block, Budget, Form, Layout, Part, Speak, make_block
+from rpms.paper.prompt import Block, Form, Layout, Part, Speak, make_block
 from rpms.paper.verdict import Candidate, Fate, Trail
 
 HEADINGS: Mapping[Part, str] = {

@@ -14,11 +14,12 @@ from rpms.logic.errors import FileError, InputError, nearest
 from rpms.logic.rules import Tier
 from rpms.models.base import Decoding
 from rpms.paper.arbitration import Arbitration
+from rpms.paper.building import Budget
 from rpms.paper.compose import Seams
 from rpms.paper.condition import BeliefShown, Condition, MemoryWords, named_condition
 from rpms.paper.enforcement import PAPER, STRICT, Calls, Repair, with_part
 from rpms.paper.memory import Kind
-from rpms.paper.prompt import Budget, Form, Layout
+from rpms.paper.prompt import Form, Layout
 from rpms.paper.recall import Retrieval
 from rpms.play import setting_values as reads
 from rpms.play.methods import METHODS, REACT, Method
