@@ -21,6 +21,7 @@ from rpms.induction.exploring.agenda import Agenda
 from rpms.induction.exploring.looking import Looking
 from rpms.induction.exploring.past_outcomes import Past
 from rpms.induction.exploring.questions import Question
+from rpms.induction.exploring.session import Session
 from rpms.induction.exploring.ventures import Ventures
 from rpms.induction.manuals.manual_verify import verify
 from rpms.logic.actions import ActionSchema
@@ -195,6 +196,26 @@ def test_a_question_of_the_world_neither_scores_nor_repeats_what_did():
         )
         heard.append(not standing.ventures.given_up)
     assert heard == [False, False, True, False]
+
+
+def test_a_deadly_command_whose_names_became_known_within_an_episode_is_tried_by_its_template():
+    """`focus on air` ended tasks before anybody knew that air is a thing."""
+    world = find_world("scienceworld")
+    ledger = Ledger(world, vocabulary_of(world))
+    ended = [_tried(episode, (), 0, of=0, lost=True) for episode in range(4)]
+    ledger.books["focus on air"] = _book("focus on air", 0, [], ended)
+    ledger.books["focus on air"].losses = len(ended)
+    agenda = Agenda(ledger)
+    agenda.heed_ruin()
+    assert list(agenda.deadly) == ["focus on air"]
+    ledger.add_form("focus on <>")
+    assert list(ledger.books) == ["focus on <>"]
+    diary = Diary(ledger, "1:boil", BOIL + KITCHEN)
+    session = Session(agenda, diary, None, Random(0))  # type: ignore[arg-type]  # no game is asked
+    assert list(session._risky_trials()) == []
+    agenda.heed_ruin()
+    assert list(agenda.deadly) == ["focus on <>"]
+    assert {book.template for book, _ in session._risky_trials()} == {"focus on <>"}
 
 
 def test_a_fact_that_seldom_held_is_tried_with_each_kind_of_other_thing() -> None:

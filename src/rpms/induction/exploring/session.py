@@ -452,7 +452,9 @@ class Session(Looking):
     def _risky_trials(self) -> Iterator[tuple[Book, tuple[str, ...]]]:
         """Actions that often ended tasks, each with some names that are known here."""
         for template in self.agenda.deadly:
-            book = self.agenda.ledger.books[template]
+            book = self.agenda.ledger.books.get(template)
+            if book is None:  # its names are known by now, and another template has its attempts
+                continue
             roles = [tuple(sorted(role or self.diary.belief.names)) for role in book.roles]
             for _ in range(self.agenda.exploring.imagined):
                 names = self.names_around.draw(roles, self.dice)
