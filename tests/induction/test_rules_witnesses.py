@@ -159,6 +159,37 @@ def test_nor_where_neither_is_known_in_more_successes_than_the_weaker_one_carrie
     assert need in pairs(places, examined(6, 0b100, 0b001), unknown, near)
 
 
+def guarded(*every: list[Attempt]) -> set[frozenset[str]]:
+    """What the guard asks of an action."""
+    names = ("place", "near", "held")
+    predicates = {name: Predicate(name, ("thing",), name, f"not {name}") for name in names}
+    book = Book("examine <>", Vocabulary(predicates), slots=[{"thing"}], roles=[{"thing"}])
+    book.facts = [Atom(name, ("0",)) for name in names]
+    for rows in every:
+        book.attempts += rows
+    book.worked[("it",)] = 1
+    found = set()
+    for fact in Needs(book).facts():
+        if fact.label is Label.NECESSARY:
+            found.add(frozenset(map(str, fact.clause.literals)))
+    return found
+
+
+def test_what_held_wherever_nobody_knew_of_a_need_may_do_instead_of_it() -> None:
+    """Of what was held, nobody knew whether it was near: that near is needed was only seen of
+    other things.
+    """
+    near = examined(60, 0b010, 0b100)
+    far = examined(6, 0, 0b110, worked=False)
+    held = examined(5, 0b100, 0)
+    assert guarded(near, far) == {frozenset({"near(0)"})}
+    assert guarded(near, far, held) == {frozenset({"near(0)", "held(0)"})}
+    both = examined(1, 0b110, 0)
+    assert guarded(near, far, held, both) == {frozenset({"near(0)"})}
+    held_and_far = examined(3, 0b100, 0b010, worked=False)
+    assert guarded(near, far, held, held_and_far) == {frozenset({"near(0)"})}
+
+
 def test_a_kind_is_not_blamed_where_one_of_two_facts_may_have_been_missing() -> None:
     """Places are examined where they are near, other things in hand. Of a hanger it was not known
     that it was near.

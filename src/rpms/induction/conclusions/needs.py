@@ -27,7 +27,7 @@ from rpms.induction.conclusions.faultless import Faultless
 from rpms.induction.conclusions.proofs import Proofs
 from rpms.induction.conclusions.safe_bound import SafeBound
 from rpms.induction.evidence.attempts import Book
-from rpms.induction.evidence.literals import bits, count_independent
+from rpms.induction.evidence.literals import Row, bits, count_independent, union
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Clause, Literal
 from rpms.store.evidence import Label, Witness
@@ -138,8 +138,31 @@ class Needs:
         if doubtful:
             return NeedFinding(Label.POSSIBLE, clause, witnesses)
         note = "nobody can tell which of these it is" if others else ""
+        if not others:
+            others = self._stand_ins(bit, proof.refusals)
+            note = "unknown whenever the other held" if others else ""
         alternatives = Clause((*clause.literals, *map(self.table.literal, others)))
         return NeedFinding(Label.NECESSARY, alternatives, witnesses, note)
+
+    def _stand_ins(self, bit: int, refusals: Iterable[Row]) -> list[int]:
+        """The fact, if there is one, that may do as well as a need: it held in successes in which
+        nobody knew of the need, in none in which that held, and in no refusal.
+
+        What you hold can be examined wherever it was: that you are at it was never seen to lack.
+        """
+        table = self.table
+        refused = union(row.holds for row in refusals)
+        most = 0
+        best: list[int] = []
+        for other in bits(table.held & ~refused):
+            instead = table.holding[other] & table.won
+            if instead & table.holding[bit] or not self.pairs.one_always_kept(bit, other):
+                continue
+            carried = table.independent(instead)
+            if carried > most:
+                most = carried
+                best = [other]
+        return best
 
 
 def needs_of(book: Book, excluded: frozenset[Literal] = frozenset()) -> Needs:
