@@ -11,6 +11,7 @@ from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.exploring.as_told import as_told
 from rpms.induction.exploring.questions import Question
 from rpms.logic.actions import ActionSchema
+from rpms.logic.facts import Atom
 from rpms.logic.goal import Goal
 from rpms.store.evidence import Witness
 
@@ -53,6 +54,31 @@ def test_what_scores_is_told_by_the_topic_and_the_kind_of_thing() -> None:
             if deed.table is not None:
                 listed.update(deed.table.rows[topic])
         assert listed == set(good)
+
+
+def _entering(episode: int, topic: str, *, new: bool) -> Attempt:
+    """A step into a room, which scores with any goal if nobody was there before."""
+    names = (f"room {episode}",)
+    true, false = (1, 0) if new else (0, 1)
+    tried = Attempt(Witness(str(episode), 5), names, ("room",), False, true, false, 0, 0, 0, 0)
+    return tried._replace(goal="find", topic=topic, scored=new, gain=8 * new)
+
+
+def test_what_scores_whatever_a_goal_is_about_holds_for_topics_that_never_scored() -> None:
+    book = Book("enter <>", Vocabulary({}), slots=[{"room"}], facts=[Atom("new", ("0",))])
+    book.roles = [{"room"}]
+    for number in range(60):
+        topic = f"find-{number // 2 % 15}"
+        book.attempts.append(_entering(number, topic, new=number % 2 == 0))
+    names = Names()
+    names.learn({"room": [f"room {number}" for number in range(60)]})
+    found = deeds_of([book], "find", names, {}, {})
+    general = []
+    for deed in found:
+        said = {str(literal) for literal in deed.when.literals}
+        if not any("goal_object" in each for each in said):
+            general.append(said)
+    assert general == [{"new(0)"}]
 
 
 def test_a_topic_that_things_are_called_is_none() -> None:

@@ -196,9 +196,20 @@ def _deeds_of_all(
 
 
 def _deeds(deed: Deed, done: list[Attempt], names: Names, ties: Ties) -> list[Deed]:
-    """Circumstances in which an action scores; of one with one thing, for each topic by itself."""
+    """Circumstances in which an action scores; of one with one thing, for each topic by itself,
+    and for goals about anything what all of them tell together.
+    """
     if len(deed.book.slots) != 1 or len(_topics_of(done)) < 2:
         return _deeds_of_any_topic(deed, done, names, ties)
+    whatever = [attempt._replace(topic="") for attempt in done]
+    return [
+        *_deeds_of_each_topic(deed, done, names),
+        *_deeds_of_any_topic(deed, whatever, names, ties),
+    ]
+
+
+def _deeds_of_each_topic(deed: Deed, done: list[Attempt], names: Names) -> list[Deed]:
+    """Circumstances in which an action scores, with the topic of the goal in each."""
     topics = dict.fromkeys(attempt.topic for attempt in done if attempt.scored)
     found: list[Deed] = []
     for topic in topics:
