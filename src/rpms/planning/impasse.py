@@ -1,6 +1,7 @@
 """Why no plan reaches the goal: for people."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from rpms.logic.facts import Truth
 from rpms.logic.rules import ANYTHING, Purpose
@@ -11,11 +12,23 @@ from rpms.planning.plan_graph import left_of
 from rpms.planning.search import Priced
 
 
-def said_nowhere(words: Iterable[str]) -> str:
+class Missing(NamedTuple):
+    """Things that a goal needs and that are in none of the places, all of which were searched."""
+
+    word: str
+    """The goal's word for them."""
+    is_further: bool = False
+    """True if such a thing is known, and the goal needs more of them."""
+
+    def __str__(self) -> str:
+        return f"other {self.word}" if self.is_further else self.word
+
+
+def said_nowhere(missing: Iterable[object]) -> str:
     """The sentence that things of some kinds are nowhere: `no egg and no safe is in any place
     here`.
     """
-    return f"no {' and no '.join(words)} is in any place here"
+    return f"no {' and no '.join(map(str, missing))} is in any place here"
 
 
 class Impasse(Priced):

@@ -28,8 +28,8 @@ class Plan:
     cut: bool = False
     """True if there were too many doubts to weigh them all: there may be a cheaper plan."""
     nowhere: tuple[str, ...] = ()
-    """The goal's words for things that are in none of the places, all of which were searched, where
-    no look is left that may show anything new: nothing is left to do for the goal."""
+    """Kinds of things that the goal needs and that are in none of the places, all of which were
+    searched, where no look is left that may show anything new: nothing is left to do for it."""
 
     @property
     def stranded(self) -> bool:

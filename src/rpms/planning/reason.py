@@ -6,6 +6,7 @@ assumed at a price; only a false fact that no action changes makes a plan imposs
 is asked.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from rpms.logic.wanted_facts import Fact, fact_of
 from rpms.planning.edges import UNSEEN, Link, Option
 from rpms.planning.effort import Effort
 from rpms.planning.filling import Barred
-from rpms.planning.impasse import Impasse
+from rpms.planning.impasse import Impasse, Missing
 from rpms.planning.plan_graph import Graph, Plan, Remedy
 from rpms.planning.ways import NOTHING_BARRED
 from rpms.planning.whereabouts import Order, Whereabouts, likely_places
@@ -95,7 +96,9 @@ class Reasoner:
         graph = self._graph(situation, order)
         if not graph.may_show_more():
             nowhere = self.nowhere(situation, order) if graph.tells_of_more() else ()
-            return Plan(nowhere=nowhere) if nowhere else self.search(situation, order)
+            if nowhere:
+                return Plan(nowhere=tuple(map(str, nowhere)))
+            return self.search(situation, order)
         plan = self.search(situation, order)
         if not plan.options:
             return plan
@@ -113,26 +116,34 @@ class Reasoner:
         plan = supposing.plan(situation, order, seek=False, best=True)
         return plan.cost < inf
 
-    def nowhere(self, situation: Situation, order: Order | None = None) -> tuple[str, ...]:
-        """The goal's words that no known thing is called by, where every place was looked at.
+    def nowhere(self, situation: Situation, order: Order | None = None) -> tuple[Missing, ...]:
+        """The things that the goal needs beyond those that are known, where every place was looked
+        at.
 
         No line of the manual is to blame for that, and no doubt brings such a thing about.
         """
-        unseen = self._unseen_words(situation)
-        if not unseen:
+        missing = self._missing(situation)
+        if not missing:
             return ()
         if order is None:
             order = likely_places(self.rules)
         graph = self._graph(situation, order)
-        return tuple(word for word in unseen if graph.is_nowhere(f"{word} ?"))
+        return tuple(each for each in missing if graph.is_nowhere(f"{each.word} ?"))
 
-    def _unseen_words(self, situation: Situation) -> list[str]:
-        """The goal's words that no known thing is called by; none for a goal in stages."""
+    def _missing(self, situation: Situation) -> list[Missing]:
+        """The goal's words by which fewer things are known than it needs; none for a goal in
+        stages.
+        """
         purpose = self.rules.purpose
         if purpose is None or purpose.staged:
             return []
-        named = dict.fromkeys(situation.goal.named(field) for field in purpose.over.values())
-        return [word for word in named if word and not situation.belief.called(word)]
+        needed = Counter(situation.goal.named(field) for field in purpose.over.values())
+        missing: list[Missing] = []
+        for word, count in needed.items():
+            known = len(situation.belief.called(word)) if word else count
+            if known < count:
+                missing.append(Missing(word, known > 0))
+        return missing
 
     def search(
         self,

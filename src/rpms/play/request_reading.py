@@ -19,7 +19,7 @@ from rpms.paper.episode import Usage
 from rpms.paper.prompt import Part, make_block
 from rpms.paper.verdict import KEPT, Candidate, Fate
 from rpms.planning.advice import noticed_with_plan_of
-from rpms.planning.impasse import said_nowhere
+from rpms.planning.impasse import Missing, said_nowhere
 from rpms.planning.reason import reasoner_of
 from rpms.play.understanding import NO_GOAL, Reads, Understood
 from rpms.reading.narrowing import FIELDS, Narrowing, forms_of, unsearched
@@ -215,7 +215,8 @@ def _with_nearest_kinds(
     """
     goal = decision.goal
     missing = _nowhere(goal, decision, mind)
-    fields = [name for name in FIELDS if getattr(goal, name, "") in missing]
+    words = {each.word for each in missing}
+    fields = [name for name in FIELDS if goal.named(name) in words]
     if not fields:
         return readings
     reader = _reader(reads, world, mind)
@@ -262,16 +263,16 @@ def given_up(world: World, reads: Reads, readings: Readings, decision: Decision,
 
 def _missing_kinds(
     world: World, reads: Reads, readings: Readings, decision: Decision, mind: Mind
-) -> list[str]:
+) -> list[Missing]:
     """The kinds that a request asks for by some word, and that are nowhere."""
     first = readings.first.goal
-    missing = _nowhere(first, decision, mind)
+    missing = {each.word: each for each in _nowhere(first, decision, mind)}
     reader = _reader(reads, world, mind)
-    kinds: list[str] = []
+    kinds: list[Missing] = []
     for name in FIELDS:
         kind = first.named(name)
         if kind in missing and reader.points_to(readings.request, name, kind):
-            kinds.append(kind)
+            kinds.append(missing[kind])
     return kinds
 
 
@@ -280,8 +281,8 @@ def _rules_for(goal: Goal, mind: Mind) -> ActiveRules:
     return mind.tells.active(goal.type, goal.object, goal.destination)
 
 
-def _nowhere(goal: Goal, decision: Decision, mind: Mind) -> tuple[str, ...]:
-    """A goal's words for things that are in none of the places, all of which were searched."""
+def _nowhere(goal: Goal, decision: Decision, mind: Mind) -> tuple[Missing, ...]:
+    """The things of a goal that are in none of the places, all of which were searched."""
     situation = Situation(decision.belief.serving(goal), goal)
     return reasoner_of(_rules_for(goal, mind)).nowhere(situation)
 
