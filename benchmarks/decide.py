@@ -16,8 +16,9 @@ With `--doubt`, games are played with the manual as it is, with the goal of anot
 (a misread goal), and with five faults planted in the manual, each three times (`--passes`) by a mind that
 has seen nothing; of each step the fastest counts: processor time. Steps are told as ratios to the median step
 that trusts the manual, in the same process, with the garbage collector set as in a run: within an
-episode, looking for circles takes as long as twenty steps. Where a world has fewer
-games than asked for, they are played again, with other goals and faults.
+episode, looking for circles takes as long as twenty steps. The last column has the median step in units of
+`json.dumps` of a step. Where a world has fewer games than asked for, they are played again, with
+other goals and faults.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -194,13 +196,18 @@ def states_of(world: World, player: Player, task: Task) -> list[State]:
             course = player.after(course, move, outcome)
     finally:
         game.close()
+    dumps = dumped(task, course)
+    return [
+        State(task.id, before, observation, dump)
+        for (before, observation), dump in zip(seen, dumps, strict=True)
+    ]
+
+
+def dumped(task: Task, course: Course) -> list[float]:
+    """Seconds of processor time that `json.dumps` takes for each step of a game."""
     episode = Episode(task.id, task.type, course.goal.text, Ending.OUT_OF_STEPS, 0.0, course.steps)
     records = json.loads(episode_text(episode))["steps"]
-    return [
-        # type: ignore[misc]
-        State(task.id, before, observation, seconds(lambda record=record: json.dumps(record), 0, 3))
-        for (before, observation), record in zip(seen, records, strict=True)
-    ]
+    return [seconds(partial(json.dumps, record), 0, 3) for record in records]
 
 
 def in_worlds(names: list[str] | tuple[str, ...], games: int, *, slowest: bool) -> None:
@@ -285,6 +292,8 @@ class Timed(NamedTuple):
 
     won: bool
     steps: list[float]
+    dumps: list[float]
+    """`json.dumps` of these steps."""
 
 
 class DoubtBench:
@@ -310,7 +319,7 @@ class DoubtBench:
         for _ in range(self.passes):
             passes.append(self._play_once(task, manual, doubt=doubt, goal=goal))
         steps = [min(times) for times in zip(*[one.steps for one in passes], strict=True)]
-        return Timed(passes[0].won, steps)
+        return Timed(passes[0].won, steps, passes[0].dumps)
 
     def _play_once(
         self, task: Task, manual: RuleManual, *, doubt: bool, goal: Goal | None
@@ -334,7 +343,7 @@ class DoubtBench:
                 course = player.after(course, move, outcome)
         finally:
             game.close()
-        return Timed(outcome.won, steps)
+        return Timed(outcome.won, steps, dumped(task, course))
 
     def goal_of(self, task: Task) -> Goal:
         """The goal that a game states."""
@@ -371,10 +380,12 @@ class DoubtBench:
 
 
 def under_doubt(names: Sequence[str], games: int, seed: int, passes: int) -> None:
-    """Print what steps under doubt cost, as ratios to a trusting one."""
+    """Print what steps under doubt cost, as ratios to a trusting one, and how many times as long
+    as `json.dumps` of a step the median one takes.
+    """
     gc.set_threshold(*GARBAGE)
-    print("| world | manual and goal | won | steps | median | 99% | worst | above 10 |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("| world | manual and goal | won | steps | median | 99% | worst | above 10 | dumps |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for name in names:
         bench = DoubtBench(name, games, seed, passes)
         gc.collect()
@@ -395,8 +406,13 @@ def under_doubt(names: Sequence[str], games: int, seed: int, passes: int) -> Non
             late = ratios[int(0.99 * len(ratios))]
             above = sum(ratio > 10 for ratio in ratios) / len(ratios)
             won = f"{sum(one.won for one in played)} of {len(played)}"
-            cells = f"{statistics.median(ratios):.1f} | {late:.1f} | {ratios[-1]:.1f} | {above:.1%}"
-            print(f"| {name} | {label} | {won} | {len(ratios)} | {cells} |", flush=True)
+            median = statistics.median(ratios)
+            dumps = statistics.median(each for one in played for each in one.dumps)
+            cells = f"{median:.1f} | {late:.1f} | {ratios[-1]:.1f} | {above:.1%}"
+            print(
+                f"| {name} | {label} | {won} | {len(ratios)} | {cells} | {median * base / dumps:.0f} |",
+                flush=True,
+            )
 
 
 def _call(function: Callable[[Mind, State], float], mind: Mind, state: State) -> float:
