@@ -7,6 +7,7 @@ into, what heats or cuts them. What is unknown of one of them speaks neither way
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 from rapidfuzz import fuzz
 
@@ -53,7 +54,8 @@ class NearestKinds:
             likeness[kind] = self.likeness(roles, missing, kind)
         tried = 0
         for kind in sorted(likeness, key=lambda kind: -likeness[kind]):
-            goal = replace(reading.goal, **{field_: kind})
+            named_here: dict[str, Any] = {field_: kind}
+            goal = replace(reading.goal, **named_here)
             named = {name: getattr(goal, name) for name in form.fields}
             if self.possible.judge(form, named).reason:
                 continue
