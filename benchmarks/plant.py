@@ -49,7 +49,7 @@ from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.run import run
 from rpms.play.settings import Settings
 from rpms.store.memories import read_memory
-from rpms.store.runs import RunSummary
+from rpms.store.run_summaries import RunSummary
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 

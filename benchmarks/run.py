@@ -41,7 +41,7 @@ from rpms.play.run import Listener, run
 from rpms.play.runners import InProcesses
 from rpms.play.settings import Settings
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import RunSummary
+from rpms.store.run_summaries import RunSummary
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
 from rpms.worlds.registry import find_world
 

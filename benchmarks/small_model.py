@@ -38,7 +38,8 @@ from rpms.play.settings import Settings
 from rpms.play.sources import can_play
 from rpms.play.trials import Trials, run_trials
 from rpms.store.memories import read_frozen
-from rpms.store.runs import RunSummary, open_run
+from rpms.store.run_summaries import RunSummary
+from rpms.store.runs import open_run
 from rpms.study.study_files import find_study, read_study
 from rpms.worlds.registry import find_world
 

@@ -36,9 +36,11 @@ from rpms.report.pages import write_report
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.evidence import read_traces, traces_file
 from rpms.store.runs import RunFolder
-from rpms.study.running import Means, StudyLayout, run_study
+from rpms.study.cells import Means
+from rpms.study.running import run_study
 from rpms.study.studies import Learning
 from rpms.study.study_files import read_study
+from rpms.study.study_layout import StudyLayout
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from rpms.paper.prompt import Part
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import MemoryShown, RunFolder
+from rpms.store.run_summaries import MemoryShown
+from rpms.store.runs import RunFolder
 from tests.cli.command import Ran, Rpms, rpms
 
 __all__ = ["rpms"]

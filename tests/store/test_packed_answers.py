@@ -20,7 +20,7 @@ from rpms.play.plan import NamedModel, lend
 from rpms.play.trials import run_trials
 from rpms.store.answers import FolderOfAnswers, PackedAnswers, open_answers, pack, shipped_records
 from rpms.store.memories import read_frozen
-from rpms.study.running import Means, plan_cell, plan_round
+from rpms.study.cells import Means, plan_cell, plan_round
 from rpms.study.study_files import read_study
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms

@@ -29,10 +29,12 @@ from rpms.play.sources import ManualChoice, Sources
 from rpms.store.memories import read_memory
 from rpms.store.price import Price
 from rpms.store.runs import RunFolder
+from rpms.study.cells import Means, Result
 from rpms.study.estimate import estimate_study
-from rpms.study.running import Means, Result, StudyLayout, run_study
+from rpms.study.running import run_study
 from rpms.study.studies import Study
 from rpms.study.study_files import find_study, read_study
+from rpms.study.study_layout import StudyLayout
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

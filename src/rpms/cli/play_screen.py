@@ -17,7 +17,7 @@ from rpms.paper.episode import Step
 from rpms.paper.verdict import Candidate, Fate
 from rpms.paper.wording import memory_line, situation_lines
 from rpms.play.understanding import NO_GOAL
-from rpms.store.runs import CUT
+from rpms.store.run_summaries import CUT
 
 _STYLES = {Fate.KEPT: "green", Fate.WARNED: "yellow", Fate.DROPPED: "red"}
 _UNFOLD = "--verbose shows all"

@@ -17,7 +17,8 @@ from rpms.play.task_choice import place_of
 from rpms.report.export import export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
 from rpms.store.files import change_text, read_text
-from rpms.store.runs import CUT, PROTOCOL, RunFolder
+from rpms.store.run_summaries import CUT
+from rpms.store.runs import PROTOCOL, RunFolder
 
 _LOOPBACK = "127.0.0.1"
 _TAKES = "a report is made of folders of `rpms run`, a study's folder, or the log of a guard"

@@ -36,7 +36,8 @@ from rpms.play.setting_values import worded
 from rpms.play.settings import Settings
 from rpms.play.task_choice import read_part
 from rpms.play.trials import Trials, run_trials
-from rpms.store.runs import RunFolder, RunSummary
+from rpms.store.run_summaries import RunSummary
+from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 
 

@@ -11,7 +11,8 @@ from rpms.play.success_rate import wilson
 from rpms.play.trials import Trials
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import CutAnswers, MemoryShown, RunFolder, RunSummary, lack_of_room
+from rpms.store.run_summaries import CutAnswers, MemoryShown, RunSummary, lack_of_room
+from rpms.store.runs import RunFolder
 from rpms.worlds.base import games_won
 
 _ERRORS_SHOWN = 3

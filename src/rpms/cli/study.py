@@ -37,16 +37,13 @@ from rpms.store.expel_material import Experience
 from rpms.store.files import read_text
 from rpms.store.price import Price
 from rpms.store.runs import RunFolder
+from rpms.study.cells import Means, plan_round
 from rpms.study.estimate import ANSWER, STEPS, TURN, Estimate, estimate_study
-from rpms.study.running import (
-    Means,
-    StudyLayout,
-    check_study,
-    plan_round,
-    run_study,
-)
+from rpms.study.running import run_study
 from rpms.study.studies import Learning, Study
+from rpms.study.study_checks import check_study
 from rpms.study.study_files import find_study, read_study, shipped_studies
+from rpms.study.study_layout import StudyLayout
 from rpms.worlds.base import Setting, World
 from rpms.worlds.registry import find_world, world_named
 

@@ -14,8 +14,8 @@ from rpms.play.success_rate import wilson
 from rpms.report.table import TableCell, grid
 from rpms.store.price import Price
 from rpms.store.runs import RunFolder
+from rpms.study.cells import Result
 from rpms.study.estimate import ANSWER, SECONDS, Estimate
-from rpms.study.running import Result
 
 
 def _mean(numbers: Sequence[int]) -> str:

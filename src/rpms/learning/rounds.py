@@ -36,7 +36,8 @@ from rpms.play.sources import ManualChoice, manual_of
 from rpms.store import memories
 from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.quarantine import Quarantined, read_quarantine, set_aside, write_quarantine
-from rpms.store.runs import RunFolder, RunSummary
+from rpms.store.run_summaries import RunSummary
+from rpms.store.runs import RunFolder
 from rpms.worlds.base import World
 
 EXPERIENCE = "experience"

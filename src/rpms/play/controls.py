@@ -9,7 +9,7 @@ from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import MakeRunner, run
 from rpms.play.seats import Threads
-from rpms.store.runs import RunSummary
+from rpms.store.run_summaries import RunSummary
 
 CONTROLS = ("menu-random", "menu-best")
 FOLDER = "controls"

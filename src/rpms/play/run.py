@@ -27,7 +27,8 @@ from rpms.play.runners import InProcesses
 from rpms.play.seats import Finished, Threads
 from rpms.store.episodes import EpisodeRow
 from rpms.store.price import Price
-from rpms.store.runs import OpenRun, RunSummary, open_run
+from rpms.store.run_summaries import RunSummary
+from rpms.store.runs import OpenRun, open_run
 from rpms.worlds.base import Task
 
 

@@ -12,7 +12,7 @@ from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.play.plan import RunPlan, lend
 from rpms.play.run import Interrupted, Listener, run
 from rpms.play.runners import InProcesses, cores
-from rpms.store.runs import RunSummary
+from rpms.store.run_summaries import RunSummary
 
 
 class PlannedRun(NamedTuple):

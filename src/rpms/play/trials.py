@@ -15,7 +15,8 @@ from rpms.play.methods import CARRIED, Earlier
 from rpms.play.plan import RunPlan
 from rpms.play.run import Listener, RunOptions, run
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import RunFolder, RunSummary, Timing, begun_folders, open_run
+from rpms.store.run_summaries import RunSummary
+from rpms.store.runs import RunFolder, Timing, begun_folders, open_run
 from rpms.worlds.base import Task
 
 

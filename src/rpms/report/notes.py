@@ -7,7 +7,7 @@ from rpms.logic.counting import counted
 from rpms.report.comparison import Comparison
 from rpms.report.outcomes import Results
 from rpms.report.table import plain
-from rpms.store.runs import CutAnswers, MemoryShown, lack_of_room
+from rpms.store.run_summaries import CutAnswers, MemoryShown, lack_of_room
 from rpms.worlds.base import games_won
 
 

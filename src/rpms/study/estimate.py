@@ -16,8 +16,10 @@ from rpms.play.plan import RunPlan
 from rpms.store.memories import memory_hash, read_frozen, round_folder, snapshot_file
 from rpms.store.price import Price
 from rpms.store.runs import RunFolder
-from rpms.study.running import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
+from rpms.study.cells import Means, plan_cell, plan_round
 from rpms.study.studies import Case, Learning, Study
+from rpms.study.study_checks import refuse_overlap
+from rpms.study.study_layout import StudyLayout
 from rpms.worlds.base import Setting, World
 
 STEPS = 0.65

@@ -19,7 +19,8 @@ from rpms.play.settings import ALLOW, Settings
 from rpms.play.together import PlannedRun, run_together
 from rpms.store.episodes import EpisodeRow
 from rpms.store.memories import read_frozen
-from rpms.store.runs import RunFolder, RunSummary
+from rpms.store.run_summaries import RunSummary
+from rpms.store.runs import RunFolder
 from rpms.teaching.pairs import (
     Pair,
     PairSource,
