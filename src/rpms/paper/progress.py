@@ -59,6 +59,15 @@ class Want(NamedTuple):
     binding: Mapping[str, str]
 
 
+class Remaining(NamedTuple):
+    """The rest of a goal."""
+
+    stages: int
+    """Stages behind."""
+    wants: list[Want]
+    """Facts that are wanted now: by the present stage, or by the whole goal."""
+
+
 class _NamedNeed(NamedTuple):
     """A need over a way's parameters, and its fact with names in their place."""
 
@@ -161,10 +170,8 @@ class Purposeful(Ground):
                 return False
         return True
 
-    def left(self, purpose: Purpose, binding: Mapping[str, str]) -> tuple[int, list[Want]]:
-        """The number of stages behind, and what is wanted now: by the present stage, or by the
-        whole goal.
-        """
+    def left(self, purpose: Purpose, binding: Mapping[str, str]) -> Remaining:
+        """The rest of a goal by some things."""
         if purpose.staged:
             reached = self.reached(purpose, binding)
             steps = purpose.steps[reached : reached + 1]
@@ -174,7 +181,7 @@ class Purposeful(Ground):
         wants: list[Want] = []
         for step in steps:
             wants += self.wants(purpose, step, binding)
-        return reached, wants
+        return Remaining(reached, wants)
 
 
 class Tracker(Purposeful):
@@ -202,7 +209,7 @@ class Tracker(Purposeful):
     def _possible(self, purpose: Purpose, *, imagined: bool) -> Iterator[dict[str, str]]:
         """The ways to fill in things with which nothing that is wanted is impossible."""
         for binding in self.bindings(purpose, self._situation.goal, imagined=imagined):
-            _, wants = self.left(purpose, binding)
+            wants = self.left(purpose, binding).wants
             if all(self._judge(*want).possible is not False for want in wants):
                 yield binding
 

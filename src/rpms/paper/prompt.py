@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from functools import lru_cache
 from itertools import takewhile
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 _PIECE = re.compile(r"[A-Za-z]{1,8}|\d|[^\sA-Za-z\d]{1,3}")
 
@@ -297,10 +297,17 @@ def make_block(part: Part, heading: str, items: Sequence[str], spoken: Sequence[
     return Block(part, heading, tuple(items), tokens, tuple(spoken))
 
 
+class Transcript(NamedTuple):
+    """The history H and the observation o_t."""
+
+    history: Block
+    observation: Block
+
+
 def transcript(
     history: Sequence[Turn], observation: str, *, thoughts: bool = True, notes: bool = True
-) -> tuple[Block, Block]:
-    """The history H and the observation o_t as two blocks that read as one transcript.
+) -> Transcript:
+    """The history H and the observation o_t, as blocks that read as one transcript.
 
     With `notes`, an observation says how the action before it was read; without, it is the world's
     text alone.
@@ -318,7 +325,7 @@ def transcript(
         items.append(f"{heard}{thought}Action: {turn.wrote or turn.action}")
         spoken.append(len(heard))
     now = make_block(Part.OBSERVATION, "", (_heard(history, observation, notes=notes),))
-    return make_block(Part.HISTORY, "", items, spoken), now
+    return Transcript(make_block(Part.HISTORY, "", items, spoken), now)
 
 
 def _thought(turn: Turn) -> str:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rpms.logic.errors import InputError, RPMSError
 from rpms.models.accounting import cost
@@ -143,12 +144,18 @@ class MeteredModel(WrappedModel):
         return answer
 
 
-def spending(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, float | None]:
-    """Tokens and seconds of a run's answers; US dollars paid at the price kept with it, None
-    where that is unknown.
-    """
+class Spending(NamedTuple):
+    """The cost of a run's answers."""
+
+    usage: Usage
+    cost: float | None
+    """US dollars paid at the price kept with the run; None where that is unknown."""
+
+
+def spending(folder: RunFolder, rows: Iterable[EpisodeRow]) -> Spending:
+    """The cost of the answers in some episodes of a run."""
     usages = usages_of(folder, rows)
-    return sum(usages, start=Usage()), total_cost(usages, folder.price())
+    return Spending(sum(usages, start=Usage()), total_cost(usages, folder.price()))
 
 
 def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from rpms.foreign.shown import excerpt, one_line
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
@@ -25,6 +25,14 @@ from rpms.worlds.base import World
 REACT = "react"
 BOTH = "a short thought and one"
 """Phrases by which a world's instruction says what an answer is made of."""
+
+
+class ThoughtWords(NamedTuple):
+    """A thought as later histories tell it."""
+
+    thought: str
+    labelled: str = ""
+    """The labelled lines in its place, where it is more than one."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +96,12 @@ class Method:
             return instruction
         return f"{instruction}\nBegin each answer with these lines:\n{_LABELLED}"
 
-    def words(self, thought: str) -> tuple[str, str]:
-        """The thought as later histories tell it, and the labelled lines in its place where it
-        is more than one.
-        """
+    def words(self, thought: str) -> ThoughtWords:
+        """The thought as later histories tell it."""
         if not self.thinks:
-            return "", ""
+            return ThoughtWords("")
         if not self.labels:
-            return thought, ""
+            return ThoughtWords(thought)
         lines = thought.split("\n")
         labelled: list[str] = []
         for label in self.labels:
@@ -104,7 +110,7 @@ class Method:
         rest = " ".join(line for line in lines if line not in labelled)
         if rest:
             labelled.append(f"Thought: {rest}")
-        return thought, "\n".join(labelled)
+        return ThoughtWords(thought, "\n".join(labelled))
 
     def opening(self, goal: Goal, task: str) -> tuple[str, ...]:
         """Texts brought along to every episode: insights, and trajectories of the tasks most

@@ -26,10 +26,10 @@ from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.setting_values import Part, SettingError, read_by
 from rpms.play.sources import MANUALS, PAPER_MANUAL, WEIGHTS, Sources, choose_manual, manual_of
-from rpms.play.task_choice import drawn, first_of_each_type, limited, tasks_named
+from rpms.play.task_choice import ChosenTasks, drawn, first_of_each_type, limited, tasks_named
 from rpms.store.expel_material import read_experience
 from rpms.store.prompt_files import Prompts, read_prompts
-from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.base import Setting, World
 
 NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
 BY_GOAL, FOR_ANY = "goal", "any"
@@ -297,17 +297,14 @@ class Settings:
             raise SettingError("simplifications", f"{world.name} has none")
         return replace(base, options={**base.options, "simplifications": self.simplifications})
 
-    def tasks(
-        self, world: World, base: Setting, part: slice = slice(None)
-    ) -> tuple[list[Task], Setting]:
-        """The selected tasks, and the setting that records the selection if the world has an
-        option for it.
-        """
+    def tasks(self, world: World, base: Setting, part: slice = slice(None)) -> ChosenTasks:
+        """The selected tasks."""
         named, setting = tasks_named(
             world, self.split or world.splits[0], self.setting(world, base), self.task
         )
         every = first_of_each_type(named, self.per_task)[part]
-        return list(limited(drawn(every, self.sample, self.seed or 0), self.limit)), setting
+        sample = drawn(every, self.sample, self.seed or 0)
+        return ChosenTasks(list(limited(sample, self.limit)), setting)
 
     def memory_file(
         self, world: World, model: str = "", *, embedded_games: bool | None = None

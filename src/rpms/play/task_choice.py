@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from random import Random
+from typing import NamedTuple
 
 from rpms.foreign.json_text import whole_number
 from rpms.foreign.shown import excerpt
@@ -57,14 +58,20 @@ def limited(tasks: Sequence[Task], limit: int | None) -> Sequence[Task]:
     return [tasks[place] for place in sorted(dealt[:limit])]
 
 
+class ChosenTasks(NamedTuple):
+    """Tasks of a split."""
+
+    tasks: Sequence[Task]
+    setting: Setting
+    """The setting, which says what was chosen where the world has an option for it."""
+
+
 def tasks_named(
     world: World, split: str, setting: Setting, wanted: Sequence[str] | None
-) -> tuple[Sequence[Task], Setting]:
-    """The tasks of a split that go by some names, all without any; the setting says which,
-    where the world can.
-    """
+) -> ChosenTasks:
+    """The tasks of a split that go by some names, or all of them."""
     if not wanted:
-        return world.tasks(split, setting), setting
+        return ChosenTasks(world.tasks(split, setting), setting)
     names = _names_in(wanted)
     if "tasks" in world.options:  # such a world leaves some tasks out unless they are named
         setting = _naming_tasks(setting, names)
@@ -75,7 +82,7 @@ def tasks_named(
         if not called_so:
             raise _no_such_task(world, split, name, every)
         chosen.update(called_so)
-    return [task for task in every if task.id in chosen], setting
+    return ChosenTasks([task for task in every if task.id in chosen], setting)
 
 
 def _naming_tasks(setting: Setting, names: Iterable[str]) -> Setting:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import whole_letters
@@ -79,13 +79,17 @@ Line = dict[str, Any]
 Write = Callable[[Line], object]
 
 
-def export(
-    inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = USUAL
-) -> tuple[Mapping[str, int], Sequence[str]]:
-    """Write tables of runs to a folder, new or of an older export.
+class Exported(NamedTuple):
+    """Tables that were written."""
 
-    Returns lines by file, and notes on gaps.
-    """
+    lines: Mapping[str, int]
+    """Numbers of lines by file."""
+    notes: Sequence[str]
+    """Notes on gaps."""
+
+
+def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = USUAL) -> Exported:
+    """Write tables of runs to a folder, new or of an older export."""
     _check_choices(to, tables)
     runs = runs_in(inputs)
     folders: list[str] = []
@@ -105,7 +109,7 @@ def export(
         contents = {"export": 1, "files": counts, "runs": folders, "notes": notes}
         text = json.dumps(contents, indent=1)
         (beside / CONTENTS).write_text(f"{text}\n", encoding="utf-8")
-    return counts, notes
+    return Exported(counts, notes)
 
 
 def _check_choices(to: str, tables: Sequence[str]) -> None:

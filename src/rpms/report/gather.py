@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.foreign.file_reader import is_there, read_bytes
 from rpms.foreign.json_text import NotJson, loads
@@ -136,15 +136,22 @@ def read_results(name: str, run: RunFolder) -> Results:
     )
 
 
-def _read_rows(run: RunFolder) -> tuple[dict[str, EpisodeRow], dict[str, str]]:
-    """The tasks of a run, played or not; and what is wrong with damaged files, by name."""
+class _ReadRows(NamedTuple):
+    """The tasks of a run, played or not."""
+
+    rows: dict[str, EpisodeRow]
+    damaged: dict[str, str]
+    """Problems of damaged files, by name."""
+
+
+def _read_rows(run: RunFolder) -> _ReadRows:
     rows: dict[str, EpisodeRow] = {}
     damaged: dict[str, str] = {}
     for task, row in run.readings():
         rows[task] = row if isinstance(row, EpisodeRow) else MissingRow(task, UNKNOWN_TYPE)
         if isinstance(row, FileError):
             damaged[run.file(task).name] = row.problem
-    return rows, damaged
+    return _ReadRows(rows, damaged)
 
 
 def _price(run: RunFolder) -> Price | None:

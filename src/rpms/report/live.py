@@ -37,6 +37,13 @@ class _Stamp(NamedTuple):
     size: int
 
 
+class _RowRead(NamedTuple):
+    """An episode in numbers, and the content of its file that they were read from."""
+
+    stamp: _Stamp
+    row: EpisodeRow
+
+
 class LiveEpisode(NamedTuple):
     """A finished episode."""
 
@@ -78,7 +85,7 @@ class Watcher:
     """Looks at the runs below a folder, again and again."""
 
     folder: Path
-    _rows_read: dict[Path, tuple[_Stamp, EpisodeRow]] = field(default_factory=dict)
+    _rows_read: dict[Path, _RowRead] = field(default_factory=dict)
 
     def runs(self) -> tuple[LiveRun, ...]:
         """The runs of now, in the order of their folders."""
@@ -110,17 +117,18 @@ class Watcher:
         going = is_going(folder)
         return LiveRun(name, about, len(protocol.tasks), episodes, going, problems)
 
-    def _read(self, file: Path) -> tuple[_Stamp, EpisodeRow] | None:
+    def _read(self, file: Path) -> _RowRead | None:
         """An episode in numbers, read again only if its file has changed; None before it ended."""
         try:
             found = file.stat()
         except OSError:
             return None
         stamp = _Stamp(found.st_mtime_ns, found.st_size)
-        row = self._rows_read.get(file)
-        if row is None or row[0] != stamp:
-            row = self._rows_read[file] = (stamp, read_row(file))
-        return row
+        read = self._rows_read.get(file)
+        if read is None or read.stamp != stamp:
+            read = _RowRead(stamp, read_row(file))
+            self._rows_read[file] = read
+        return read
 
 
 def _run_folders(top: Path, depth: int = _DEEPEST) -> Iterator[Path]:

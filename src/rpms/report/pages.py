@@ -162,9 +162,12 @@ def _write_groups(
     )
 
 
-def _over_groups(
-    comparisons: Sequence[Comparison], *, with_published: bool
-) -> tuple[list[Table], list[Picture]]:
+class _Exhibits(NamedTuple):
+    tables: list[Table]
+    pictures: list[Picture]
+
+
+def _over_groups(comparisons: Sequence[Comparison], *, with_published: bool) -> _Exhibits:
     """The tables and figures over several comparisons."""
     main = main_table(comparisons)
     tables = [add_published(main, comparisons) if with_published else main]
@@ -174,7 +177,7 @@ def _over_groups(
     if taught:
         tables.append(taught_table(comparisons))
         pictures.append(taught_figure(taught))
-    return tables, pictures
+    return _Exhibits(tables, pictures)
 
 
 def _copy_static(folder: Path) -> None:
@@ -310,10 +313,19 @@ def _faults(comparison: Comparison, unreadable: Sequence[str]) -> dict[str, list
     return {"crashed": crashed, "missing": missing, "damaged": damaged}
 
 
+class _WrittenEpisodes(NamedTuple):
+    """Episodes that were written as files of a page."""
+
+    goals: dict[str, str]
+    """Goals by task."""
+    unreadable: list[str]
+    """Problems of episodes that could not be read."""
+
+
 def _write_episodes(
     folder: Path, comparison: Comparison, book: EntryBook, shown: int
-) -> tuple[dict[str, str], list[str]]:
-    """Write every episode's file, one at a time; the goals, and what could not be read."""
+) -> _WrittenEpisodes:
+    """Write every episode's file, one at a time."""
     goals: dict[str, str] = {}
     unreadable: list[str] = []
     numbers = {task: number for number, task in enumerate(comparison.tasks)}
@@ -334,7 +346,7 @@ def _write_episodes(
             file.parent.mkdir(parents=True, exist_ok=True)
             book.add(place, number, record)
             _write(file, script(f"{place}/{number}", episode_data(record)))
-    return goals, unreadable
+    return _WrittenEpisodes(goals, unreadable)
 
 
 def unshown(comparison: Comparison, pages: int) -> tuple[str, ...]:

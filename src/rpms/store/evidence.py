@@ -427,9 +427,14 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Tra
         yield tuple(known), keep
 
 
-def sealed_line(before: str, text: str) -> tuple[str, str]:
-    """A JSON object in a line with its checksum, which is also over that of the line before;
-    and the checksum.
-    """
+class SealedLine(NamedTuple):
+    """A line with its checksum."""
+
+    line: str
+    seal: str
+
+
+def sealed_line(before: str, text: str) -> SealedLine:
+    """A JSON object in a line with its checksum, which is also over that of the line before."""
     seal = hashlib.sha256(f"{before}{text}".encode()).hexdigest()
-    return f'{text[:-1]}{_SEAL}{seal}"}}', seal
+    return SealedLine(f'{text[:-1]}{_SEAL}{seal}"}}', seal)

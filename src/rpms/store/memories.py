@@ -63,8 +63,8 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
             headed = True
             world = check_header(file, line, {"version": 1, **value}, "memory", world, _NEWER)
             continue
-        entry, more = entry_of(file, line, value)
-        made_up += more
+        entry, entry_made_up = entry_of(file, line, value)
+        made_up += entry_made_up
         if made_up > MOST_MADE_UP:
             raise FileError(
                 file, line, f"counts more than {MOST_MADE_UP:,} observations that it does not name"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.foreign.json_text import (
     NotJson,
@@ -102,6 +102,14 @@ _UNLESS_EMPTY = ("worded_by", "goals")
 """Fields that the paper's listings do not have: written where they say something."""
 
 
+class ReadEntry(NamedTuple):
+    """An entry of a file."""
+
+    entry: Entry
+    made_up: int
+    """Origins that were made up for it, since the file only counts them."""
+
+
 @dataclass(frozen=True)
 class _Form:
     """Form of an entry in a file: its class, and its fields between `type` and `origins`."""
@@ -110,15 +118,15 @@ class _Form:
     names: str
 
     @cached_property
-    def read(self) -> Callable[[Any], tuple[Entry, int]]:
-        """The reader of an entry, and of how many origins were made up for it."""
+    def read(self) -> Callable[[Any], ReadEntry]:
+        """The reader of an entry."""
         readers: dict[str, Reader] = {}
         for name in ("id", "type", *self.names.split(), "origins"):
             readers[name] = _READERS.get(name, _text)
         needed = [name for name in needed_by(self.made) if name != "kind"]
         return object_reader(readers, needed, self._build)
 
-    def _build(self, given: dict[str, Any]) -> tuple[Entry, int]:
+    def _build(self, given: dict[str, Any]) -> ReadEntry:
         kind = given.pop("type")
         origins = given.pop("origins", None)
         counts = {name: given.pop(name) for name in _DERIVED if name in given}
@@ -134,7 +142,7 @@ class _Form:
             origins = _made_up_origins(f"({given.get('id', '')})", successes, failures)
             made_up = len(origins)
         _check_origins(origins, successes, failures)
-        return self.made(**given, origins=origins), made_up
+        return ReadEntry(self.made(**given, origins=origins), made_up)
 
 
 def _check_origins(origins: Collection[Origin], successes: int, failures: int) -> None:
@@ -177,8 +185,8 @@ _FORMS: dict[str, _Form] = {
 _OWN = _Form(remembered.OwnEntry, f"{_AT} fields")
 
 
-def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
-    """An entry, and how many origins were made up for it.
+def entry_of(file: Path, line: int, value: dict[str, Any]) -> ReadEntry:
+    """Read an entry.
 
     One of a kind that nothing here registers is told by its `fields`.
     """

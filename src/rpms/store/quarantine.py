@@ -66,7 +66,7 @@ def read_quarantine(memory: Path, world: str = "") -> tuple[Quarantined, ...]:
             raise FileError(
                 file, line, f"{error}; a line holds `reason` and `entry`, and nothing else"
             ) from None
-        entry, _ = entry_of(file, line, form["entry"])
+        entry = entry_of(file, line, form["entry"]).entry
         if not entry.id:
             raise FileError(file, line, "entry: has no id, by which it could be restored")
         if entry.id in found:

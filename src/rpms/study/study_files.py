@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -106,6 +106,15 @@ class _Study(_Choice):
 
 _Form = TypeVar("_Form", bound=_Strict)
 
+
+class Section(NamedTuple, Generic[_Form]):
+    """A section of a study's file."""
+
+    form: _Form
+    """Its own fields."""
+    settings: Settings
+
+
 SHIPPED_PARTS = frozenset(
     {"rpms.teaching.another_game:in_alfworld", "rpms.teaching.another_game:lore_in_alfworld"}
 )
@@ -196,8 +205,8 @@ class _Reader:
 
     def read(
         self, form: type[_Form], given: object, place: Place, without: Collection[str]
-    ) -> tuple[_Form, Settings]:
-        """One section: its own fields and its settings, except those it must not have."""
+    ) -> Section[_Form]:
+        """Read a section, which may have all settings but some."""
         entries = given if isinstance(given, Mapping) else {}
         allowed = [name for name in SETTING_NAMES if name not in without]
         settings: dict[str, Any] = {}
@@ -214,7 +223,7 @@ class _Reader:
             read = form.model_validate(own)
         except ValidationError as error:
             raise _first_mistake(error, place, (*form.model_fields, *allowed)) from None
-        return read, self._settings(settings, place)
+        return Section(read, self._settings(settings, place))
 
     def _settings(self, given: Mapping[str, Any], place: Place) -> Settings:
         """Read the settings of a section; a mistake is told with its line."""
