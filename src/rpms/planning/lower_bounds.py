@@ -42,9 +42,6 @@ class FactNode:
     """The least that the fact can cost."""
     tentative: float = inf
     """The least so far while that is found."""
-    slack: float = -1.0
-    """Steps by which a way to it may be dearer than the cheapest to be of interest; negative if
-    no plan of interest has the fact."""
 
 
 @dataclass(slots=True, eq=False)
@@ -57,6 +54,14 @@ class _Way:
     lower: float = inf
     """The least that it can cost with all that it needs, once `missing` is 0."""
     missing: int = 0
+
+
+class OpenFact(NamedTuple):
+    """A fact of which more ways are to be found."""
+
+    node: FactNode
+    slack: float
+    """Steps by which a way to it may be dearer than the cheapest to be of interest."""
 
 
 class LowerBounds:
@@ -121,7 +126,6 @@ class LowerBounds:
         heap: list[tuple[float, int, FactNode]] = []
         for node in self._every:
             node.lower = inf
-            node.slack = -1.0
             node.tentative = node.rest
             if node.rest < inf:
                 heap.append((node.rest, next(numbers), node))
@@ -134,31 +138,40 @@ class LowerBounds:
         heapify(heap)
         return heap
 
-    def open_facts(self, slack: float) -> list[FactNode]:
+    def open_facts(self, slack: float) -> list[OpenFact]:
         """Facts in plans that may cost at most `slack` more than the cheapest, and of which not
         all ways were found that such plans may have; without slack those in one cheapest plan.
-
-        Of what an action needs, what is to be had first may be had in other ways too, since plans
-        are told apart by how they begin.
         """
-        found: dict[FactNode, None] = {}
-        left = [(self._goal, slack)]
+        slacks: dict[FactNode, float] = {}
+        open_nodes: dict[FactNode, None] = {}
+        left = [OpenFact(self._goal, slack)]
         while left:
-            node, most = left.pop()
-            if most <= node.slack:
+            at = left.pop()
+            node = at.node
+            if at.slack <= slacks.get(node, -inf):
                 continue
-            node.slack = most
-            ways = self._best_ways(node) if most == 0 else node.ways
-            if node.rest <= node.lower + most and (most or not ways):
-                found[node] = None
+            slacks[node] = at.slack
+            ways = self._best_ways(node) if at.slack == 0 else node.ways
+            if node.rest <= node.lower + at.slack and (at.slack or not ways):
+                open_nodes[node] = None
             for way in ways:
-                spare = most - (way.lower - node.lower)
-                if way.missing or spare < 0 or not way.needs:
-                    continue
-                first = self._first(way)
-                for need in way.needs:
-                    left.append((need, spare if need is first else 0.0))
-        return list(found)
+                left += self._needs_within(way, at.slack)
+        return [OpenFact(node, slacks[node]) for node in open_nodes]
+
+    def _needs_within(self, way: _Way, most: float) -> list[OpenFact]:
+        """The needs of a way that costs at most so much more than the cheapest to its fact; none
+        of a dearer one.
+
+        What is to be had first may be had in dearer ways too, since plans are told apart by how
+        they begin.
+        """
+        if way.missing or not way.needs:
+            return []
+        spare = most - (way.lower - way.to.lower)
+        if spare < 0:
+            return []
+        first = self._first(way)
+        return [OpenFact(need, spare if need is first else 0.0) for need in way.needs]
 
     def _best_ways(self, node: FactNode) -> list[_Way]:
         """The first way to a fact that costs as little as it can; none if that was not found
@@ -178,9 +191,10 @@ class LowerBounds:
         like = [need for need in way.needs if (need.fact.predicate, need.fact.negated) == kind]
         return min(like, key=lambda need: need.lower)
 
-    def open(self, node: FactNode) -> None:
+    def open(self, fact: OpenFact) -> None:
         """Find the ways to a fact that matter now."""
-        spend = max(node.lower + node.slack, node.rest) + _AT_ONCE
+        node = fact.node
+        spend = max(node.lower + fact.slack, node.rest) + _AT_ONCE
         had = len(node.ways)
         found = self._find(node.fact, spend)
         self._add_ways(node, found.edges[had:])

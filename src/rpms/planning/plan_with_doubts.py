@@ -189,28 +189,33 @@ class _DoubtingStep:
         or looking at what may lead to one. No plan begins with an `idle` command, which led back
         to this state.
         """
-        if not trust.shaken and not self._stated.stranded:
-            stated = self._sound(self._stated, trust, idle)
-            if stated.options:
-                return stated
+        trusting = self._trusting(trust, idle)
+        if trusting.options:
+            return trusting
         if self._nowhere:
             return self._sound(replace(self._stated, opened=True), trust, idle)
         doubtful = _Doubtful(self.rules, trust, idle)
-        best = Plan()
-        if trust.shaken or trust.learned or idle or trust.refused:
-            best = self._doubting_contradicted(doubtful)
-            if _settles(best):
-                return replace(best, searching=self._stated.searching and best.cost == inf)
+        best = self._doubting_contradicted(doubtful)
+        if _settles(best):
+            return best
         return self._doubting_any(doubtful, best)
+
+    def _trusting(self, trust: Trust, idle: frozenset[str]) -> Plan:
+        """The manual's plan, or the look that may lead to one, while nothing contradicts it."""
+        if trust.shaken or self._stated.stranded:
+            return Plan()
+        return self._sound(self._stated, trust, idle)
 
     def _doubting_contradicted(self, doubtful: "_Doubtful") -> Plan:
         """The best plan at a price for which contradicted lines alone can be doubted; if there is
         none, and what nobody has seen yet may lead to one, a look for that.
         """
+        if not doubtful.has_grounds:
+            return Plan()
         best = self._doubting(doubtful, most=_DEAR)
         if not best.options and self._stated.searching:
-            return self._looks(doubtful, most=_DEAR)
-        return best
+            best = self._looks(doubtful, most=_DEAR)
+        return replace(best, searching=self._stated.searching and best.cost == inf)
 
     def _doubting_any(self, doubtful: "_Doubtful", best: Plan) -> Plan:
         """The best plan that may doubt any line; if there is none, a look at what is unknown."""
@@ -288,6 +293,12 @@ class _Doubtful:
     trust: Trust
     idle: frozenset[str]
     """Commands that are not to be given as things are."""
+
+    @property
+    def has_grounds(self) -> bool:
+        """True if anything that happened may speak against a line."""
+        trust = self.trust
+        return bool(trust.shaken or trust.learned or self.idle or trust.refused)
 
     @cached_property
     def _weighed(self) -> "_Weighed":

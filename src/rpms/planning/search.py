@@ -27,7 +27,7 @@ from rpms.logic.wanted_facts import Fact
 from rpms.planning.edges import GOAL, Edge, Link, Option
 from rpms.planning.effort import EXPANDED, FEW, FOR_OTHERS, NARROWED, Effort
 from rpms.planning.filling import Barred
-from rpms.planning.lower_bounds import FactNode, LowerBounds, WaysFound
+from rpms.planning.lower_bounds import LowerBounds, OpenFact, WaysFound
 from rpms.planning.ways import NOTHING_BARRED, SEEN, Ways
 from rpms.planning.whereabouts import Order
 
@@ -107,6 +107,16 @@ class _Waiting:
     """The edge's own cost and that of the needs that have a price."""
     missing: int
     """The number of needs that have none yet."""
+
+
+def _left_out(lower: float, most: float, *, narrowed: bool) -> LeftOut:
+    """What was left out where nothing more is to be found, and a plan costs `lower` at least.
+
+    `narrowed`: only a few choices of things were followed to the end.
+    """
+    if narrowed:
+        return LeftOut.TOO_MUCH
+    return LeftOut.TOO_DEAR if most < lower < inf else LeftOut.NOTHING
 
 
 def _differing(one: Barred, other: Barred) -> set[str]:
@@ -210,27 +220,25 @@ class Priced(Ways):
         """
         bounds = self._bounds
         bounds.aim_at(edges)
-        budget = EXPANDED
-        left_out = LeftOut.NOTHING
+        allowed = EXPANDED
+        narrowed = False
         while True:
             lower = bounds.of_goal()
-            if most < lower < inf and left_out is LeftOut.NOTHING:
-                return LeftOut.TOO_DEAR
-            open_facts = self._open_facts()
-            if lower > most or lower == inf or not open_facts:
-                return left_out
+            open_facts = self._open_facts() if lower <= most else []
+            if lower == inf or not open_facts:
+                return _left_out(lower, most, narrowed=narrowed)
             spent = self._effort.spent - self._begun
-            if spent > budget:
-                if budget >= self._effort.allowed or self._is_priced(edges):
+            if spent > allowed:
+                if allowed >= self._effort.allowed or self._is_priced(edges):
                     return LeftOut.TOO_MUCH
-                budget = self._effort.allowed
+                allowed = self._effort.allowed
             if spent > NARROWED and bounds.narrow(FEW):
-                left_out = LeftOut.TOO_MUCH
+                narrowed = True
                 continue
-            for node in open_facts:
-                bounds.open(node)
+            for fact in open_facts:
+                bounds.open(fact)
 
-    def _open_facts(self) -> list[FactNode]:
+    def _open_facts(self) -> list[OpenFact]:
         """Facts of which more ways are to be found: those of the cheapest plan, and once these
         are all found, those of plans that are little dearer, if that takes little work.
         """
