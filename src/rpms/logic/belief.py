@@ -10,7 +10,8 @@ from urllib.parse import unquote
 
 from rpms.logic.facts import Atom, Facts, Literal, Truth, grouped, kind_of, parse_literal
 from rpms.logic.goal import Goal, GoalStep, escape, is_named
-from rpms.logic.quantities import NOTHING_DECIDED, Decided, Gauge, Inquiry, answer
+from rpms.logic.inquiry import Gauge, Inquiry, answer
+from rpms.logic.quantities import NOTHING_DECIDED, Decided
 from rpms.logic.rules import ANYTHING
 from rpms.logic.trends import Measurement
 

@@ -229,7 +229,7 @@ class Priced(Ways):
                 return _left_out(lower, most, narrowed=narrowed)
             spent = self._effort.spent - self._begun
             if spent > allowed:
-                if allowed >= self._effort.allowed or self._is_priced(edges):
+                if not self._may_go_on(allowed, edges):
                     return LeftOut.TOO_MUCH
                 allowed = self._effort.allowed
             if spent > NARROWED and bounds.narrow(FEW):
@@ -237,6 +237,10 @@ class Priced(Ways):
                 continue
             for fact in open_facts:
                 bounds.open(fact)
+
+    def _may_go_on(self, done: int, edges: list[Edge]) -> bool:
+        """True if more work than was done is allowed, and there is no plan so far."""
+        return done < self._effort.allowed and not self._is_priced(edges)
 
     def _open_facts(self) -> list[OpenFact]:
         """Facts of which more ways are to be found: those of the cheapest plan, and once these

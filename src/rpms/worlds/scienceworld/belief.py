@@ -12,7 +12,8 @@ from typing import Self
 from rpms.logic.belief import Numbers, StateSignature
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import Goal, GoalStep
-from rpms.logic.quantities import Decided, Gauge
+from rpms.logic.inquiry import Gauge
+from rpms.logic.quantities import Decided
 from rpms.worlds.base import keyed, some
 from rpms.worlds.scienceworld import object_properties as properties
 from rpms.worlds.scienceworld import reach

@@ -6,7 +6,8 @@ episode: which device to use, and when to measure, follows from the manual's `qu
 
 from collections.abc import Sequence
 
-from rpms.logic.quantities import Gauge, Scale, TurningPoint, expected_next, side_of_turn
+from rpms.logic.inquiry import Gauge, expected_next, side_of_turn
+from rpms.logic.quantities import Scale, TurningPoint
 from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.observations import MATTER, Thing, sounds_liquid, substance_of
 from rpms.worlds.scienceworld.scene import Ask, Recipe, Scene
