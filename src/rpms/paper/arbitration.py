@@ -175,7 +175,7 @@ def object_to(
     """
     match entry:
         case SuccessSnippet(actions=actions):
-            return _object_to_plan(actions, rules, facts, strict=strict)
+            return _object_to_snippet(actions, rules, facts, strict=strict)
         case FailureLesson(failed_action=action):
             return _object_to_lesson(action, rules, facts)
         case VerifiedSchema(action_template=template):  # it claims that an action works
@@ -188,7 +188,7 @@ def _uncovered(action: str) -> Objection:
     return Objection(False, f"no rule covers `{action}`", "", "")
 
 
-def _object_to_plan(
+def _object_to_snippet(
     actions: Iterable[str], rules: ActiveRules, known: Facts, *, strict: bool
 ) -> Objection | None:
     """A snippet claims that its actions can be done one after the other."""

@@ -134,7 +134,7 @@ class Method:
             )
         return self
 
-    def settings(self) -> dict[str, object]:
+    def protocol_entry(self) -> dict[str, object]:
         """Entry in a protocol. The number of trials decides no result of any one of them."""
         insights = {"insights": self.experience.hash} if self.experience is not None else {}
         return {"name": self.name, **insights}

@@ -187,14 +187,14 @@ class RunPlan:
             "model": self.model_name,
             "decoding": _json(self.decoding),
             "condition": _json(self.condition),
-            "memory": self._memory_settings(),
+            "memory": self._memory_entry(),
             "manual": {
                 "name": self.sources.manual.name,
                 "hash": self.sources.manual.hash(self.world),
             },
             "prompts": prompts_hash(self.sources.prompts.over(self.world.wording)),
             "retrieval": (
-                self.sources.retrieval_settings(self.world) if self.condition.memory else {}
+                self.sources.retrieval_entry(self.world) if self.condition.memory else {}
             ),
             "context": self.sources.context,
             "step_budget": self.step_budget,
@@ -204,15 +204,15 @@ class RunPlan:
         unusual = {
             "harvest": self.harvest,
             "parts": self._own_parts(),
-            "agent": self._agent_settings(),
+            "agent": self._agent_entry(),
             "reader": self.reader,
             "epoch": self.epoch if self.epoch > 1 else 0,
-            "taught": _taught_settings(self),
+            "taught": _taught_entry(self),
         }
         settings |= {name: value for name, value in unusual.items() if value}
         return Protocol(tuple(task.id for task in self.tasks), settings)
 
-    def _memory_settings(self) -> dict[str, Any]:
+    def _memory_entry(self) -> dict[str, Any]:
         """Hash and size of the memory, and how many of the tasks it was learned from."""
         found: dict[str, Any] = {"hash": "", "entries": 0}
         if self.condition.memory:
@@ -226,13 +226,13 @@ class RunPlan:
         parts = {seam: getattr(self.sources.seams, seam) for seam in SEAMS}
         return {seam: identity(part) for seam, part in parts.items() if part is not None}
 
-    def _agent_settings(self) -> dict[str, Any]:
+    def _agent_entry(self) -> dict[str, Any]:
         """The method; from the second trial on, also a hash of what prompts say of earlier trials.
         Empty for plain ReAct.
         """
         if self.method.name == REACT:
             return {}
-        found = {**self.method.settings(), "trial": self.trial}
+        found = {**self.method.protocol_entry(), "trial": self.trial}
         if self.trial:
             earlier = []
             for task, each in self.earlier.items():
@@ -363,7 +363,7 @@ def _with_parts(sources: Sources, parts: object) -> Sources:
     return replace(sources, seams=parts)
 
 
-def _taught_settings(plan: RunPlan) -> dict[str, Any]:
+def _taught_entry(plan: RunPlan) -> dict[str, Any]:
     """Settings that a protocol records of a taught model, whose name does not tell one training
     from the next.
     """

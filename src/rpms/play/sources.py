@@ -105,7 +105,7 @@ class Sources:
     def retrieval(self, world: World) -> Retrieval:
         return self.recall or replace(world.retrieval, schemas_by_goal=True)
 
-    def retrieval_settings(self, world: World) -> dict[str, Any]:
+    def retrieval_entry(self, world: World) -> dict[str, Any]:
         """Settings of recall, as a protocol records them."""
         retrieval = self.retrieval(world)
         similarity = retrieval.similarity

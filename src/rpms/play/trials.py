@@ -123,7 +123,7 @@ def _holds(file: Path, data: bytes) -> bool:
 def _write_best(plan: RunPlan, runs: Sequence[RunFolder], out: Path) -> RunSummary:
     """Write the best attempt at each task into a run folder of its own, and give it in numbers."""
     first = plan.protocol()
-    agent = {**plan.method.settings(), "best_of": plan.method.trials}
+    agent = {**plan.method.protocol_entry(), "best_of": plan.method.trials}
     timings = [each.timings() for each in runs]
     attempts = [{row.task: row for row in each.rows()} for each in runs]
     with open_run(out, replace(first, settings={**first.settings, "agent": agent})) as best:

@@ -112,13 +112,13 @@ def read_results(name: str, run: RunFolder) -> Results:
 
     Damaged files are named and skipped.
     """
-    settings: Mapping[str, Any] = run.protocol.settings
+    recorded: Mapping[str, Any] = run.protocol.settings
     rows, damaged = _read_rows(run)
     won = {task: row.won for task, row in rows.items() if not row.missing}
-    terms = {**settings, "tasks": len(run.protocol.tasks), "tasks_hash": run.protocol.tasks_hash}
+    terms = {**recorded, "tasks": len(run.protocol.tasks), "tasks_hash": run.protocol.tasks_hash}
     unfinished = len(damaged) + len(won) < len(rows)
-    condition = settings.get("condition")
-    memory = settings.get("memory")
+    condition = recorded.get("condition")
+    memory = recorded.get("memory")
     return Results(
         name,
         rows,
@@ -127,7 +127,7 @@ def read_results(name: str, run: RunFolder) -> Results:
         going=unfinished and is_going(run.folder),
         switches=condition if isinstance(condition, Mapping) else {},
         memory_entries=memory.get("entries") if isinstance(memory, Mapping) else None,
-        model=str(settings.get("model", "")),
+        model=str(recorded.get("model", "")),
         seconds=_seconds(run),
         price=_price(run),
         folder=str(run.folder),

@@ -209,21 +209,21 @@ class _Reader:
         """Read a section, which may have all settings but some."""
         entries = given if isinstance(given, Mapping) else {}
         allowed = [name for name in SETTING_NAMES if name not in without]
-        settings: dict[str, Any] = {}
+        given_settings: dict[str, Any] = {}
         own: dict[str, Any] = {}
         for name, value in entries.items():
             if name in allowed:
-                settings[name] = value
+                given_settings[name] = value
             else:
                 own[name] = value
         for name in (*SEAMS, "harvest"):
-            self._refuse_code(place.at(name), str(settings.get(name, "")))
+            self._refuse_code(place.at(name), str(given_settings.get(name, "")))
         self._refuse_models_of_code(entries, place)
         try:
             read = form.model_validate(own)
         except ValidationError as error:
             raise _first_mistake(error, place, (*form.model_fields, *allowed)) from None
-        return Section(read, self._settings(settings, place))
+        return Section(read, self._settings(given_settings, place))
 
     def _settings(self, given: Mapping[str, Any], place: Place) -> Settings:
         """Read the settings of a section; a mistake is told with its line."""
