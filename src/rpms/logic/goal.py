@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple, Self
 from urllib.parse import unquote
@@ -94,7 +94,7 @@ class Goal:
     destination: str = ""
     text: str = ""
     """The goal as the world put it."""
-    bound: float | None = None
+    bound: float | None = field(default=None, kw_only=True)
     """The number that the goal names, such as a temperature that decides."""
 
     def named(self, field_name: str) -> str:
