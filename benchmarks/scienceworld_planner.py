@@ -6,7 +6,7 @@
     python benchmarks/scienceworld_planner.py --draw 300 --seed 2 --but 1
     # the first dev variations of each task
     python benchmarks/scienceworld_planner.py --per-task 5
-    # train variations in which the substance to heat or cool has a made-up name
+    # train variations in which the substance that the goal names has a made-up name
     python benchmarks/scienceworld_planner.py --draw 300 --seed 1 --hide --tasks boil melt freeze
     # the same for half of the substances, drawn by the seed; twelve variations at a time
     python benchmarks/scienceworld_planner.py --draw 300 --seed 1 --hide half --jobs 12
@@ -14,11 +14,18 @@
 A draw takes as many variations from each of the 30 tasks as from any other; where a small task has
 no more, the rest comes from the others. Test variations cannot be drawn. The game is played as in
 every run: no simplifications, 100 steps, and a focus on the wrong thing ends it at -100, which
-counts as -100 in the mean. `--hide` gives the substance that the goal names a made-up name in all
-texts, so that nothing which anybody wrote of a substance by its name can help; water, ice and steam
-keep theirs, by which alone the simulator tells their state. The mean of the variations with a
-made-up name is printed beside the mean of all. `--out` keeps the whole course of each episode below
-100 as text. `--jobs` plays in as many processes, each with a simulator of its own (half a gigabyte).
+counts as -100 in the mean.
+
+`--hide` gives the substance that the goal names a made-up name in all texts, so that nothing which
+anybody wrote of a substance by its name can help. It does so in the tasks where a substance is
+heated, cooled, measured or mixed. Plants, animals and the like keep their names, since what such a
+goal asks for is told by the name alone; so do paints, whose colours say of what they are mixed, and
+unknown substances, whose names are the simulator's inventions already. Water, ice and steam keep
+theirs too, by which alone the simulator tells their state. The mean of the variations with a
+made-up name is printed beside the mean of all.
+
+`--out` keeps the whole course of each episode below 100 as text. `--jobs` plays in as many
+processes, each with a simulator of its own (half a gigabyte).
 """
 
 from __future__ import annotations
@@ -48,8 +55,10 @@ from rpms.worlds.base import Outcome, Setting, Task
 from rpms.worlds.scienceworld.tasks import (
     ELECTRICAL_TASKS,
     PAPER_TASKS,
+    ScienceGoal,
     kind_named,
     list_tasks,
+    parse_goal,
     task_at,
 )
 from rpms.worlds.scienceworld.world import ScienceWorldGame, world
@@ -59,6 +68,16 @@ MADE_UP = "zorbium"
 """The name of a hidden substance."""
 NAMED_BY_STATE = ("water", "ice", "steam")
 """Substances that keep their names."""
+SUBSTANCE_TASKS = (
+    "boil",
+    "melt",
+    "freeze",
+    "change-the-state-of-matter-of",
+    "use-thermometer",
+    "measure-melting-point-known-substance",
+    "chemistry-mix",
+)
+"""The tasks whose goal names a substance to heat, cool, measure or mix."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +89,12 @@ class Terms:
     """`all` or `half` of the substances that goals name; empty for none."""
     seed: int
 
-    def hides(self, name: str) -> bool:
-        """True if a substance goes by the made-up name."""
-        if not self.hide or name in NAMED_BY_STATE:
+    def hides(self, goal: ScienceGoal) -> bool:
+        """True if what a goal names is a substance that goes by the made-up name."""
+        name = goal.target
+        if not self.hide or goal.task not in SUBSTANCE_TASKS:
+            return False
+        if name in NAMED_BY_STATE or name.startswith("unknown substance"):
             return False
         return self.hide == "all" or random.Random(f"{self.seed}/{name}").random() < 0.5
 
@@ -104,9 +126,9 @@ class HiddenSubstance(ScienceWorldGame):
         """The opening, from which the name is read."""
         self.name = ""
         opening = super().reset()
-        target = world.goal(opening.observation).signature.state
-        if self.terms.hides(target):
-            self.name = target
+        goal = parse_goal(opening.observation)
+        if self.terms.hides(goal):
+            self.name = goal.target
         return self._hidden(opening)
 
     def step(self, action: str) -> Outcome:
