@@ -237,9 +237,11 @@ class Guard:
             return CheckedCall(read, None, Refuse(what, MANUAL, "", "tell the operator"))
         try:
             known = self._facts(read)
-            facts, ruling = self.python.within(
+            judgement = self.python.within(
                 lambda: judge(known, can_modify=can_modify, approved=approved is True)
             )
+            facts = judgement.facts
+            ruling = judgement.ruling
             if isinstance(ruling, Ask) and (approved is False or not can_ask):
                 ruling = _unapproved(ruling, approved)
             if ruling.goes_on:

@@ -55,24 +55,36 @@ class RuleFinding:
 def findings(facts: CallFacts) -> Iterator[RuleFinding]:
     """Judgements of each rule that concerns the call's tool."""
     whole = _Case(facts)
-    of: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {(): (whole,)}
+    cases: dict[object, Sequence[_Case]] = {}  # shared by policies about the same elements
     for policy in facts.manual.rules.get(facts.call.tool, ()):
-        each = tuple(policy.each.items())
-        if each not in of:
-            of[each] = [_Case(facts, whole, element) for element in _elements(each, facts)]
-        yield _finding(policy, of[each])
+        if not policy.each:
+            yield _finding(policy, (whole,))
+            continue
+        about = tuple(policy.each.items())
+        if about not in cases:
+            elements = _elements(policy.each, facts)
+            cases[about] = [_Case(facts, whole, element) for element in elements]
+        yield _finding(policy, cases[about])
 
 
 def _finding(policy: Policy, cases: Iterable[_Case]) -> RuleFinding:
     """The gravest thing that a rule says, over all elements that it is about."""
     gravest = RuleFinding(policy, Truth.FALSE)
     for case in cases:
-        broken, wanted = case.broken(policy)
-        if broken is Truth.TRUE:
-            return _found(policy, wanted, broken, case)
-        if broken is Truth.UNKNOWN and gravest.broken is Truth.FALSE:
-            gravest = _found(policy, wanted, broken, case)
+        breach = case.breach_of(policy)
+        if breach.broken is Truth.TRUE:
+            return _found(policy, breach, case)
+        if breach.broken is Truth.UNKNOWN and gravest.broken is Truth.FALSE:
+            gravest = _found(policy, breach, case)
     return gravest
+
+
+class _Breach(NamedTuple):
+    """Truth of a rule being broken, in one case."""
+
+    broken: Truth
+    wanted: Clause | None
+    """The requirement that decides it; None where the rule only forbids."""
 
 
 class _Answer(NamedTuple):
@@ -110,21 +122,19 @@ class _Case(dict[Atom, _Answer]):
     def truth(self, atom: Atom, /) -> Truth:
         return self[atom].truth
 
-    def broken(self, policy: Policy) -> tuple[Truth, Clause | None]:
-        """Truth of a rule being broken, and the requirement that decides it; none where the
-        rule only forbids.
-        """
+    def breach_of(self, policy: Policy) -> _Breach:
+        """Judge if a rule is broken: it applies, and one of its requirements does not hold."""
         scope = self._applies(policy)
         if scope is Truth.FALSE or not policy.requires:
-            return scope, None
+            return _Breach(scope, None)
         undecided: Clause | None = None
         for wanted in policy.requires:
             value = self._holds(wanted)
             if value is Truth.FALSE and scope is Truth.TRUE:
-                return Truth.TRUE, wanted
+                return _Breach(Truth.TRUE, wanted)
             if value is not Truth.TRUE and undecided is None:
                 undecided = wanted
-        return Truth.FALSE if undecided is None else Truth.UNKNOWN, undecided
+        return _Breach(Truth.FALSE if undecided is None else Truth.UNKNOWN, undecided)
 
     def _applies(self, policy: Policy) -> Truth:
         """Truth of a rule applying to the call: all its conditions hold."""
@@ -153,12 +163,13 @@ class _Case(dict[Atom, _Answer]):
         return held
 
 
-def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> list[Mapping[str, Any]]:
+def _elements(paths: Mapping[str, Path], facts: CallFacts) -> list[Mapping[str, Any]]:
     """The values of a policy's variables, element by element, several lists side by side."""
-    names = [name for name, _ in each]
-    lists = [_list_at(path, facts) for _, path in each]
-    rows = zip_longest(*lists, fillvalue=MISSING)
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    lists = [_list_at(path, facts) for path in paths.values()]
+    elements: list[Mapping[str, Any]] = []
+    for values in zip_longest(*lists, fillvalue=MISSING):
+        elements.append(dict(zip(paths, values, strict=True)))
+    return elements
 
 
 def _list_at(path: Path, facts: CallFacts) -> list[Any]:
@@ -179,18 +190,18 @@ class _Weighed(NamedTuple):
     negated: bool
 
 
-def _found(policy: Policy, wanted: Clause | None, broken: Truth, case: _Case) -> RuleFinding:
+def _found(policy: Policy, breach: _Breach, case: _Case) -> RuleFinding:
     """Judgement of a rule that is broken, or may be, with the facts that decide it."""
-    required = _weighed(wanted, case) if wanted is not None else []
+    required = _weighed(breach.wanted, case) if breach.wanted is not None else []
     scope: list[_Weighed] = []
     for clause in policy.when:
         scope += _weighed(clause, case)
-    decisive = _decisive(scope, required, broken)
+    decisive = _decisive(scope, required, breach.broken)
     text = policy.rule.text
     if policy.rule.tier is Tier.ENVIRONMENT:
         say = case.facts.manual.say
         text += " or ".join(say(each.atom, Truth.of(not each.negated)) for each in required)
-    return RuleFinding(policy, broken, text, tuple(each.atom for each in decisive))
+    return RuleFinding(policy, breach.broken, text, tuple(each.atom for each in decisive))
 
 
 def _decisive(
@@ -207,23 +218,32 @@ def _decisive(
 
 
 def _weighed(clause: Clause, case: _Case) -> list[_Weighed]:
+    """The facts of a clause, with their truth in a case."""
     return [_Weighed(*case[each.atom], each.negated) for each in clause.literals]
 
 
-def judge(
-    facts: CallFacts, *, can_modify: bool = False, approved: bool = False
-) -> tuple[CallFacts, Ruling]:
-    """The ruling on a call, and the facts of the call that it is about: that one, or the one to
-    make in its place.
+class Judgement(NamedTuple):
+    """The ruling on a call."""
+
+    facts: CallFacts
+    """Facts of the call that the ruling is about: the one that was judged, or the one to make in
+    its place."""
+    ruling: Ruling
+
+
+def judge(facts: CallFacts, *, can_modify: bool = False, approved: bool = False) -> Judgement:
+    """The ruling on a call.
 
     Calls are changed first, one rule after another, and what comes of that is judged as any call
     is. A rule that changed the call and is still broken refuses it. What a person decides is not
     asked again of a call that was `approved`.
     """
-    changed, mended = _mended(facts)
+    mending = _mend(facts)
+    changed = mending.facts
+    mended = mending.rules
     ruling = _gravest(changed, approved=approved)
     if not mended or not ruling.goes_on:
-        return changed, ruling
+        return Judgement(changed, ruling)
     first = mended[0]
     reasons = [first.text.rstrip(".")]
     reasons += [f"{each.by.rule.id}: {each.text.rstrip('.')}" for each in mended[1:]]
@@ -236,21 +256,26 @@ def judge(
         "remedy": CALL_IT_WITH + _set_arguments(mended, changed.call),
     }
     if not can_modify:
-        return facts, Refuse(**said)
-    return changed, Modify(**said, call=changed.call)
+        return Judgement(facts, Refuse(**said))
+    return Judgement(changed, Modify(**said, call=changed.call))
 
 
-def _mended(facts: CallFacts) -> tuple[CallFacts, list[RuleFinding]]:
-    """The facts of the call with the arguments that broken rules set, and those rules; each sets
-    them once.
-    """
+class _Mended(NamedTuple):
+    """The facts of a call after broken rules have set its arguments, and those rules."""
+
+    facts: CallFacts
+    rules: list[RuleFinding]
+
+
+def _mend(facts: CallFacts) -> _Mended:
+    """Let each broken rule set the arguments that it sets, once."""
     mended: dict[str, RuleFinding] = {}
     if not any(rule.sets for rule in facts.manual.rules.get(facts.call.tool, ())):
-        return facts, []
+        return _Mended(facts, [])
     while True:
         found = _first_to_mend(facts)
         if found is None or found.by.rule.id in mended:
-            return facts, list(mended.values())
+            return _Mended(facts, list(mended.values()))
         mended[found.by.rule.id] = found
         arguments = {**facts.call.arguments, **found.by.sets}
         facts = replace(facts, call=replace(facts.call, arguments=arguments))

@@ -5,7 +5,15 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from rpms.logic.actions import ActionSchema, GivenBy, Giving, Revelation, by_effect, role_of
+from rpms.logic.actions import (
+    ActionSchema,
+    GivenBy,
+    Giving,
+    Revelation,
+    by_effect,
+    by_revelation,
+    role_of,
+)
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Literal, Sort
 from rpms.logic.kept_answers import Answers, Groundwork, KnownNames
@@ -69,7 +77,7 @@ class Achievers:
                 needed = self._single_needs(schema)
                 for effect in schema.effects:
                     doubted.add((effect, schema.variables, schema.effects, effect in needed))
-            shown.update(seen.atom.predicate for _, seen in each.showing)
+            shown.update(shown_by.seen.atom.predicate for shown_by in each.showing)
         return tuple(stated), frozenset(doubted), frozenset(shown)
 
     def _single_needs(self, schema: ActionSchema) -> list[Literal]:
@@ -90,7 +98,8 @@ class Achievers:
         key = (predicate, negated)
         if key not in self._makers:
             giving = (*self._giving.get(key, ()), *self._hoping(key))
-            self._makers[key] = Offer(tuple([self._maker(*each) for each in giving]))
+            ways = [self._maker(each.schema, each.effect) for each in giving]
+            self._makers[key] = Offer(tuple(ways))
         return self._makers[key]
 
     @cached_property
@@ -146,9 +155,7 @@ class Achievers:
     @cached_property
     def revealers(self) -> Mapping[str, Offer]:
         """The ways to find out about a fact, by predicate."""
-        showing: list[tuple[ActionSchema, Revelation]] = []
-        for schema in self.rules.all_actions:
-            showing += [(schema, seen) for seen in schema.observes]
+        showing = by_revelation(self.rules.all_actions)
         for each in self.rules.lore.doubts:
             showing += each.showing
         found: dict[str, list[Achiever]] = {}

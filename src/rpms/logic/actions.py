@@ -154,8 +154,20 @@ class ActionSchema:
         return None
 
 
-GivenBy = tuple[ActionSchema, Literal]
-"""An action, with one of its effects."""
+class GivenBy(NamedTuple):
+    """An action, with one of its effects."""
+
+    schema: ActionSchema
+    effect: Literal
+
+
+class ShownBy(NamedTuple):
+    """An action, with one of the revelations that it makes."""
+
+    schema: ActionSchema
+    seen: Revelation
+
+
 Giving = Mapping[Sort, list[GivenBy]]
 """Actions with their effects, by the sort of fact that these bring about."""
 
@@ -165,8 +177,16 @@ def by_effect(schemas: Iterable[ActionSchema]) -> Giving:
     giving: dict[Sort, list[GivenBy]] = {}
     for schema in schemas:
         for effect in schema.effects:
-            giving.setdefault(effect.signed, []).append((schema, effect))
+            giving.setdefault(effect.signed, []).append(GivenBy(schema, effect))
     return giving
+
+
+def by_revelation(schemas: Iterable[ActionSchema]) -> list[ShownBy]:
+    """Everything that some actions reveal."""
+    found: list[ShownBy] = []
+    for schema in schemas:
+        found += [ShownBy(schema, seen) for seen in schema.observes]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,12 +210,9 @@ class DoubtfulActions:
         return by_effect(self.schemas)
 
     @cached_property
-    def showing(self) -> tuple[tuple[ActionSchema, Revelation], ...]:
+    def showing(self) -> tuple[ShownBy, ...]:
         """The doubts that reveal something, with all that they do."""
-        found: list[tuple[ActionSchema, Revelation]] = []
-        for schema in self.schemas:
-            found += [(schema, seen) for seen in schema.observes]
-        return tuple(found)
+        return tuple(by_revelation(self.schemas))
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,14 +255,23 @@ def ways_to_write(actions: Iterable[ActionSchema]) -> list[WayToWrite]:
     return found
 
 
-def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:
-    """Pairs of syntaxes: every command of the first fits the second too, and means the first."""
+class Overlap(NamedTuple):
+    """Two syntaxes: every command of the narrower one fits the wider too, and means the
+    narrower.
+    """
+
+    narrower: str
+    wider: str
+
+
+def overlapping(actions: Iterable[ActionSchema]) -> list[Overlap]:
+    """The syntaxes of which one covers the other."""
     written = [way.syntax for way in ways_to_write(actions)]
-    pairs: list[tuple[str, str]] = []
+    found: list[Overlap] = []
     for meant in written:
         command = PARAMETER.sub("something", meant.text)
         for other in written:
             is_meant = fixed_words(meant.text) > fixed_words(other.text)
             if is_meant and other.pattern.fullmatch(command):
-                pairs.append((meant.text, other.text))
-    return pairs
+                found.append(Overlap(meant.text, other.text))
+    return found

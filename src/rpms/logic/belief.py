@@ -104,7 +104,7 @@ def _field_text(name: str, values: Sequence[str]) -> str:
 
 
 class Numbers(NamedTuple):
-    """What a belief decides facts about measured numbers by."""
+    """The quantities by which a belief decides facts about measured numbers."""
 
     decided: Decided = NOTHING_DECIDED
     """The manual's predicates that quantities decide."""
@@ -126,6 +126,10 @@ class Numbers(NamedTuple):
 NO_NUMBERS = Numbers()
 
 
+FactFunction = tuple[int, Callable[..., bool | None]]
+"""A function of a belief that answers for a predicate, after the number of that one's arguments."""
+
+
 class Belief:
     """b = (location, hand, container states, last-seen objects), as each world's own frozen value
     keeps it.
@@ -135,9 +139,8 @@ class Belief:
     no more.
     """
 
-    answers: ClassVar[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {}
-    """Predicates that follow from the belief: the number of their arguments, and the function
-    that answers."""
+    answers: ClassVar[Mapping[str, FactFunction]] = {}
+    """Functions for the predicates that follow from the belief (`rpms.worlds.base.asking`)."""
 
     @property
     def location(self) -> str | None:
@@ -303,22 +306,24 @@ class FactBelief(Belief):
             return super().truth(atom)
         if atom in self.known:
             return Truth.of(self.known[atom])
-        for told, holds in self._sweeping.get(atom.predicate, ()):
-            if _covers(told, atom):
-                return Truth.of(holds)
+        for told in self._sweeping.get(atom.predicate, ()):
+            if _covers(told.atom, atom):
+                return Truth.of(not told.negated)
         return Truth.UNKNOWN
 
     @cached_property
     def _certain(self) -> list[Atom]:
+        """The facts that are known to hold."""
         return [atom for atom, holds in self.known.items() if holds]
 
     @cached_property
-    def _sweeping(self) -> dict[str, list[tuple[Atom, bool]]]:
+    def _sweeping(self) -> dict[str, list[Literal]]:
         """Known facts about many things at once, by predicate, the latest first."""
-        latest = reversed(self.known.items())
-        return grouped(
-            (atom.predicate, (atom, holds)) for atom, holds in latest if ANYTHING in atom.args
-        )
+        found: dict[str, list[Literal]] = {}
+        for atom, holds in reversed(self.known.items()):
+            if ANYTHING in atom.args:
+                found.setdefault(atom.predicate, []).append(Literal(atom, not holds))
+        return found
 
     @property
     def fingerprint(self) -> str:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rpms.foreign.call_text import Tool
 from rpms.logic.errors import ContextOverflow, InputError
 from rpms.paper.decide import Decision
 from rpms.paper.episode import Usage
-from rpms.paper.prompt import Part, Prompt
+from rpms.paper.prompt import CutItem, Part, Prompt
 
 __all__ = ["Answer", "CannotHold", "Decoding", "Model", "Request", "Scalar", "Usage"]
 
@@ -178,16 +178,21 @@ class ShorteningModel(WrappedModel):
                 return replace(answer, notes=(*answer.notes, note))
 
 
-def drop_older_half(prompt: Prompt) -> tuple[Prompt, int]:
-    """The prompt without the older half (rounded up) of the turns after the opening one, and
-    how many these were.
-    """
+class FewerTurns(NamedTuple):
+    """A prompt without some of its turns, and how many these were."""
+
+    prompt: Prompt
+    dropped: int
+
+
+def drop_older_half(prompt: Prompt) -> FewerTurns:
+    """The prompt without the older half (rounded up) of the turns after the opening one."""
     for place, block in enumerate(prompt.blocks):
         if block.part is Part.HISTORY and len(block.items) > 1:
             fewer = len(block.items) // 2
             older = block.items[1 : 1 + fewer]
             kept = block.keeping((0, *range(1 + fewer, len(block.items))))
             blocks = (*prompt.blocks[:place], kept, *prompt.blocks[place + 1 :])
-            cut = [(block.part, item) for item in older]
-            return replace(prompt, blocks=blocks, cut=(*prompt.cut, *cut)), fewer
-    return prompt, 0
+            cut = [CutItem(block.part, item) for item in older]
+            return FewerTurns(replace(prompt, blocks=blocks, cut=(*prompt.cut, *cut)), fewer)
+    return FewerTurns(prompt, 0)

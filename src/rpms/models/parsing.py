@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 LONGEST_TEXT = 20_000
 """Characters of an answer that are read: many times what the decoding limits allow."""
@@ -55,57 +56,13 @@ _THEN = re.compile(r"[ ]?;|,? and then |, then ", re.IGNORECASE)
 _CALL = re.compile(r"(?:\d{1,2}\.[ ])?[A-Za-z_]\w{0,99}\(.*\)\.?")
 """A tool call is one action, whatever its texts say."""
 _NOTHING = frozenset({"", "none", "n/a", "null", "nothing", "no action", "-", "..."})
-_PROSE = frozenset(
-    {
-        "i",
-        "i'm",
-        "i'll",
-        "i've",
-        "i'd",
-        "we",
-        "we'll",
-        "let",
-        "let's",
-        "you",
-        "your",
-        "my",
-        "our",
-        "it",
-        "it's",
-        "its",
-    }
-    | {
-        "the",
-        "this",
-        "that",
-        "these",
-        "there",
-        "here",
-        "here's",
-        "since",
-        "because",
-        "so",
-        "to",
-        "as",
-        "if",
-        "when",
-    }
-    | {
-        "first,",
-        "now,",
-        "ok",
-        "okay",
-        "sorry",
-        "sure",
-        "yes",
-        "no",
-        "based",
-        "given",
-        "however",
-        "but",
-        "thus",
-    }
+_PROSE_WORDS = (
+    "i i'm i'll i've i'd we we'll let let's you your my our it it's its the this that these there"
+    " here here's since because so to as if when first, now, ok okay sorry sure yes no based given"
+    " however but thus"
 )
+_PROSE = frozenset(_PROSE_WORDS.split())
+"""First words of a line that is prose rather than a command."""
 _LABELS = {
     **dict.fromkeys(("thought", "thoughts", "think", "thinking", "reasoning"), "thought"),
     **dict.fromkeys(("action", "actions", "act", "command", "next step"), "action"),
@@ -114,6 +71,21 @@ _LABELS = {
     ),
 }
 """The words of labels, less `assistant` and `ai`, which say nothing of what follows."""
+
+
+class _Read(NamedTuple):
+    """A thought and an action as they stand in an answer, still with their decoration."""
+
+    thought: str
+    action: str | None
+
+
+class _Proper(NamedTuple):
+    """An answer without the reasoning before it."""
+
+    text: str
+    cut_short: bool
+    """True if the reasoning did not end: only labels count then."""
 
 
 @dataclass(slots=True)
@@ -136,19 +108,19 @@ def parse_answer(text: str) -> ParsedAnswer:
         repairs.append("cut to length")
         text = text[:LONGEST_TEXT]
     text = _without_specials(text, repairs)
-    text, open_reasoning = _without_reasoning(text, repairs)
-    parsed = _from_json(text, repairs)
-    if parsed is None:
-        lines = _lines(_tags_as_labels(text, repairs), repairs)
-        parsed = _from_labels(lines, repairs)
-        if parsed is None:
-            parsed = _unlabelled(lines, repairs, allowed=not open_reasoning)
-    thought, action = parsed
+    proper = _without_reasoning(text, repairs)
+    read = _from_json(proper.text, repairs)
+    if read is None:
+        lines = _lines(_tags_as_labels(proper.text, repairs), repairs)
+        read = _from_labels(lines, repairs)
+        if read is None:
+            read = _unlabelled(lines, repairs, allowed=not proper.cut_short)
+    action = read.action
     if action is not None:
         action = _clean_action(action, repairs)
     if action is None:
         repairs.append("no action")
-    return ParsedAnswer(_clean(thought), action, tuple(dict.fromkeys(repairs)))
+    return ParsedAnswer(_clean(read.thought), action, tuple(dict.fromkeys(repairs)))
 
 
 def _tags_as_labels(text: str, repairs: list[str]) -> str:
@@ -158,8 +130,8 @@ def _tags_as_labels(text: str, repairs: list[str]) -> str:
         closes, name = tag.groups()
         return "\n" if closes else _FIELDS.get(name.lower(), "\n")
 
-    text, tags = _FIELD_TAG.subn(label, text)
-    if tags:
+    text, replaced = _FIELD_TAG.subn(label, text)
+    if replaced:
         repairs.append("tags")
     return text
 
@@ -189,29 +161,27 @@ def _without_specials(text: str, repairs: list[str]) -> str:
     return spoken.lstrip().removeprefix("assistant\n")
 
 
-def _without_reasoning(text: str, repairs: list[str]) -> tuple[str, bool]:
-    """The answer proper: after the last closing tag.
-
-    Without one the reasoning was cut short, and only labels count.
-    """
+def _without_reasoning(text: str, repairs: list[str]) -> _Proper:
+    """The answer proper: after the last closing tag, or before an opening one."""
     closings = list(_CLOSE_TAG.finditer(text))
     if closings:
         repairs.append("reasoning tags")
         rest = text[closings[-1].end() :]
         if rest.strip():
-            return rest, False
+            return _Proper(rest, cut_short=False)
         text = text[: closings[-1].start()]
     opening = _OPEN_TAG.search(text)
     if opening is None:
-        return text, bool(closings)
+        return _Proper(text, cut_short=bool(closings))
     repairs.append("reasoning tags")
     before = text[: opening.start()]
     if any(line.label == "action" for line in _lines(before, [])):
-        return before, False
-    return before + "\n" + _OPEN_TAG.sub("\n", text[opening.end() :]), True
+        return _Proper(before, cut_short=False)
+    reasoning = _OPEN_TAG.sub("\n", text[opening.end() :])
+    return _Proper(f"{before}\n{reasoning}", cut_short=True)
 
 
-def _from_json(text: str, repairs: list[str]) -> tuple[str, str | None] | None:
+def _from_json(text: str, repairs: list[str]) -> _Read | None:
     """The fields of an answer written as a JSON object, whole or broken off; None where it is
     not one.
     """
@@ -230,7 +200,7 @@ def _from_json(text: str, repairs: list[str]) -> tuple[str, str | None] | None:
     if action is None:
         return None
     repairs.append("json")
-    return thought or "", action
+    return _Read(thought or "", action)
 
 
 def _json_fields(text: str, start: int) -> dict[str, str] | None:
@@ -289,7 +259,7 @@ def _read_line(line: str, fenced: bool) -> _Line:
     return _Line("", line, quoted, fenced)
 
 
-def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | None] | None:
+def _from_labels(lines: list[_Line], repairs: list[str]) -> _Read | None:
     """Thought and action by their labels; None where no line says which it is the action."""
     for index, line in enumerate(lines):
         if line.label != "action":
@@ -302,7 +272,7 @@ def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | Non
             continue
         if any(map(_may_act, later)):
             repairs.append("several actions")
-        return _thought(lines[:index], repairs), action
+        return _Read(_thought(lines[:index], repairs), action)
     return _from_one_line(lines, repairs)
 
 
@@ -317,7 +287,7 @@ def _is_thinking(action: str) -> bool:
     return label is not None and _LABELS.get(label["word"].lower()) == "thought"
 
 
-def _from_one_line(lines: list[_Line], repairs: list[str]) -> tuple[str, str | None] | None:
+def _from_one_line(lines: list[_Line], repairs: list[str]) -> _Read | None:
     """Thought and action that share a line; None where none does."""
     for index, line in enumerate(lines):
         pieces = _INLINE_ACTION.split(line.text, maxsplit=1)
@@ -327,7 +297,7 @@ def _from_one_line(lines: list[_Line], repairs: list[str]) -> tuple[str, str | N
             more = _INLINE_ACTION.split(pieces[1], maxsplit=1)
             if len(more) == 2:
                 repairs.append("several actions")
-            return _thought(before, repairs), more[0]
+            return _Read(_thought(before, repairs), more[0])
     return None
 
 
@@ -341,18 +311,18 @@ def _joined(lines: list[_Line]) -> str:
     return "\n".join(line.text for line in lines if line.text)
 
 
-def _unlabelled(lines: list[_Line], repairs: list[str], *, allowed: bool) -> tuple[str, str | None]:
+def _unlabelled(lines: list[_Line], repairs: list[str], *, allowed: bool) -> _Read:
     """The first line that can be a command: one at a prompt sign or in a fence rather than any
     other.
     """
     candidates = _candidates(lines)
     if not candidates or not allowed:
-        return _joined(lines), None
+        return _Read(_joined(lines), None)
     repairs.append("action without label")
     if len(candidates) > 1:
         repairs.append("several actions")
     chosen = candidates[0]
-    return _joined(lines[:chosen]), lines[chosen].text
+    return _Read(_joined(lines[:chosen]), lines[chosen].text)
 
 
 def _candidates(lines: list[_Line]) -> list[int]:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from rpms.paper.prompt import (
     SHARED,
     Block,
+    CutItem,
     Form,
     Layout,
     Part,
     Prompt,
+    Shortened,
     Speak,
     estimate_tokens,
     in_order,
@@ -63,98 +65,103 @@ def build(
     If the whole does not fit, the oldest turns after the opening go first, then memories, then
     rules, last item first, and the prompt says so.
     """
-    parts = {block.part: block for block in blocks if block.items}
-    cut: list[tuple[Part, str]] = []
-    _fit_limits(parts, budget, cut, untagged or {})
-    missed = _fit_window(parts, budget, cut) if budget.prompt else ()
-    ordered = in_order({part: block for part, block in parts.items() if block.items}, layout)
-    cut.sort(key=lambda item: item[0] is Part.HISTORY)  # as an episode's file tells it
-    return Prompt(ordered, tuple(cut), missed, layout, form, speak)
+    cutting = _Cutting(blocks, budget)
+    cutting.fit_limits(untagged or {})
+    shortened = cutting.fit_window() if budget.prompt else ()
+    kept = {part: block for part, block in cutting.blocks.items() if block.items}
+    # as an episode's file tells it
+    cut = sorted(cutting.cut, key=lambda item: item.part is Part.HISTORY)
+    return Prompt(in_order(kept, layout), tuple(cut), shortened, layout, form, speak)
 
 
-def _fit_limits(
-    parts: dict[Part, Block],
-    budget: Budget,
-    cut: list[tuple[Part, str]],
-    untagged: Mapping[str, str],
-) -> None:
-    """Cut memories, turns and injected knowledge to limits of their own, whatever the window."""
-    if Part.MEMORY in parts:
-        parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, untagged)
-    if Part.HISTORY in parts and budget.turns:
-        history = parts[Part.HISTORY]
-        older = range(1, len(history.items) - budget.turns)  # all but the opening and the last
-        parts[Part.HISTORY] = _without(history, older, cut)
-    if budget.injected:
-        for part in (Part.MEMORY, Part.DOMAIN):
-            _trim(parts, part, budget.injected - _tokens(parts, injected=True), cut)
+class _Cutting:
+    """Blocks while they are cut to a budget, and what was cut from them."""
 
+    def __init__(self, blocks: Iterable[Block], budget: Budget) -> None:
+        self.blocks = {block.part: block for block in blocks if block.items}
+        self.cut: list[CutItem] = []
+        self._budget = budget
 
-def _fit_window(
-    parts: dict[Part, Block], budget: Budget, cut: list[tuple[Part, str]]
-) -> tuple[tuple[Part, int], ...]:
-    """Cut blocks to the model's context window, and count the items that each lost.
+    def fit_limits(self, untagged: Mapping[str, str]) -> None:
+        """Cut memories, turns and injected knowledge to limits of their own, whatever the
+        window.
+        """
+        budget = self._budget
+        if Part.MEMORY in self.blocks:
+            self._fit_memory(untagged)
+        if Part.HISTORY in self.blocks and budget.turns:
+            turns = len(self.blocks[Part.HISTORY].items)
+            self._drop(
+                Part.HISTORY, range(1, turns - budget.turns)
+            )  # not the opening, not the last
+        if budget.injected:
+            for part in (Part.MEMORY, Part.DOMAIN):
+                self._trim(part, budget.injected - self._tokens(injected=True))
 
-    History leaves room for as much knowledge as any condition has, so that all of them show the
-    same turns.
-    """
-    kept_free = min(budget.knowledge, budget.prompt // 4)
-    knowledge = max(kept_free, _tokens(parts, injected=True))
-    spare = budget.prompt - _tokens(parts, injected=False) - knowledge
-    lost = {Part.HISTORY: _trim(parts, Part.HISTORY, spare, cut)}
-    for part in (Part.MEMORY, Part.CARRIED, Part.DOMAIN, Part.UNIVERSAL, Part.ENVIRONMENT):
-        spare = budget.prompt - sum(block.tokens for block in parts.values())
-        lost[part] = _trim(parts, part, spare, cut)
-    return tuple((part, fewer) for part, fewer in lost.items() if fewer)
+    def fit_window(self) -> tuple[Shortened, ...]:
+        """Cut blocks to the model's context window, and count the items that each lost.
 
+        History leaves room for as much knowledge as any condition has, so that all of them show
+        the same turns.
+        """
+        budget = self._budget
+        kept_free = min(budget.knowledge, budget.prompt // 4)
+        knowledge = max(kept_free, self._tokens(injected=True))
+        spare = budget.prompt - self._tokens(injected=False) - knowledge
+        shortened = [Shortened(Part.HISTORY, self._trim(Part.HISTORY, spare))]
+        for part in (Part.MEMORY, Part.CARRIED, Part.DOMAIN, Part.UNIVERSAL, Part.ENVIRONMENT):
+            spare = budget.prompt - sum(block.tokens for block in self.blocks.values())
+            shortened.append(Shortened(part, self._trim(part, spare)))
+        return tuple([each for each in shortened if each.items])
 
-def _tokens(parts: Mapping[Part, Block], *, injected: bool) -> int:
-    """Tokens of the injected knowledge, or of all the rest."""
-    return sum(block.tokens for part, block in parts.items() if (part not in SHARED) == injected)
+    def _tokens(self, *, injected: bool) -> int:
+        """Tokens of the injected knowledge, or of all the rest."""
+        tokens = 0
+        for part, block in self.blocks.items():
+            if (part not in SHARED) == injected:
+                tokens += block.tokens
+        return tokens
 
+    def _fit_memory(self, untagged: Mapping[str, str]) -> None:
+        """Keep the memories that fit their limit, in order: one that is too long does not push
+        out those behind it.
+        """
+        block = self.blocks[Part.MEMORY]
+        left = self._budget.memory - estimate_tokens(block.heading)
+        dropped: list[int] = []
+        for place, item in enumerate(block.items):
+            tokens = estimate_tokens(untagged.get(item, item))
+            if tokens > left:
+                dropped.append(place)
+            else:
+                left -= tokens
+        self._drop(Part.MEMORY, dropped)
 
-def _fill(
-    block: Block, limit: int, cut: list[tuple[Part, str]], untagged: Mapping[str, str]
-) -> Block:
-    """Keep the items that fit a limit, in order: one that is too long does not push out those
-    behind it.
-    """
-    left = limit - estimate_tokens(block.heading)
-    dropped: list[int] = []
-    for place, item in enumerate(block.items):
-        tokens = estimate_tokens(untagged.get(item, item))
-        if tokens > left:
+    def _trim(self, part: Part, spare: int) -> int:
+        """Drop items of one block while room is missing, and count them: the last ones, or a
+        history's oldest turns.
+        """
+        block = self.blocks.get(part)
+        if block is None or spare >= 0:
+            return 0
+        last = len(block.items) - 1
+        droppable = range(1, last + 1) if part is Part.HISTORY else range(last, -1, -1)
+        dropped: list[int] = []
+        for place in droppable:
+            if spare >= 0:
+                break
+            spare += estimate_tokens(block.items[place])
             dropped.append(place)
-        else:
-            left -= tokens
-    return _without(block, dropped, cut)
+        self._drop(part, dropped)
+        if not self.blocks[part].items:
+            del self.blocks[part]
+        return len(dropped)
 
-
-def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part, str]]) -> int:
-    """Drop items of one block while room is missing, and count them: the last ones, or a
-    history's oldest turns.
-    """
-    block = parts.get(part)
-    if block is None or spare >= 0:
-        return 0
-    last = len(block.items) - 1
-    droppable = range(1, last + 1) if part is Part.HISTORY else range(last, -1, -1)
-    dropped: list[int] = []
-    for place in droppable:
-        if spare >= 0:
-            break
-        spare += estimate_tokens(block.items[place])
-        dropped.append(place)
-    parts[part] = _without(block, dropped, cut)
-    if not parts[part].items:
-        del parts[part]
-    return len(dropped)
-
-
-def _without(block: Block, dropped: Sequence[int], cut: list[tuple[Part, str]]) -> Block:
-    """A block without some items; of a history that is cut, the first action goes too."""
-    if not dropped:
-        return block
-    cut.extend((block.part, block.items[place]) for place in dropped)
-    kept = [place for place in range(len(block.items)) if place not in dropped]
-    return block.keeping(kept).opening_alone()
+    def _drop(self, part: Part, dropped: Sequence[int]) -> None:
+        """Take some items out of a block; of a history that is cut, the first action goes too."""
+        if not dropped:
+            return
+        block = self.blocks[part]
+        self.cut += [CutItem(part, block.items[place]) for place in dropped]
+        kept = [place for place in range(len(block.items)) if place not in dropped]
+        self.blocks[part] = block.keeping(kept).opening_alone()

@@ -167,7 +167,7 @@ class Step(Happening):
             "forbidden": [each._asdict() for each in self.forbidden],
             "replaced": self.replaced,
             "truncated": self.truncated,
-            "no_room": {str(part): count for part, count in decision.prompt.no_room},
+            "no_room": {str(each.part): each.items for each in decision.prompt.no_room},
             "notes": list(self.notes),
             "messages": [[each.role, each.content] for each in decision.prompt.own_messages()],
         }
@@ -231,7 +231,7 @@ COUNTS: Mapping[str, Callable[[Step], int]] = {
     "menus": lambda step: bool(step.decision.menu.items),
     "sole": lambda step: len(step.decision.menu.items) == 1,
     "led": lambda step: bool(step.command) and step.command == step.decision.menu.best,
-    "shortened": lambda step: any(part is Part.HISTORY for part, _ in step.decision.prompt.no_room),
+    "shortened": lambda step: step.decision.prompt.forgets,
     "crowded": lambda step: step.decision.prompt.crowded,
     "remembered": lambda step: step.decision.prompt.shows(Part.MEMORY),
 }

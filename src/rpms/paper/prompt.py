@@ -119,6 +119,20 @@ class Block:
         return make_block(self.part, self.heading, items, (0, *self.spoken[1:]))
 
 
+class CutItem(NamedTuple):
+    """An item that a budget removed from a block."""
+
+    part: Part
+    text: str
+
+
+class Shortened(NamedTuple):
+    """A block that lost items to the model's context window, and how many."""
+
+    part: Part
+    items: int
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a chat request."""
@@ -159,10 +173,10 @@ class Prompt:
     """A prompt: its blocks in the order of a layout, without empty ones."""
 
     blocks: tuple[Block, ...]
-    cut: tuple[tuple[Part, str], ...] = ()
+    cut: tuple[CutItem, ...] = ()
     """The items that the budget removed, so that a page can show them."""
-    no_room: tuple[tuple[Part, int], ...] = ()
-    """Number of items each block lost to the model's context window, history first."""
+    no_room: tuple[Shortened, ...] = ()
+    """Blocks that did not fit the model's context window whole, history first."""
     layout: Layout = Layout.CACHED
     form: Form = Form.SINGLE
     speak: Speak | None = field(default=None, compare=False)
@@ -177,7 +191,12 @@ class Prompt:
         """True if knowledge was left out for want of room: even without history, not all of it
         fits.
         """
-        return any(part not in SHARED for part, _ in self.no_room)
+        return any(each.part not in SHARED for each in self.no_room)
+
+    @property
+    def forgets(self) -> bool:
+        """True if the oldest turns were left out for want of room."""
+        return any(each.part is Part.HISTORY for each in self.no_room)
 
     @property
     def text(self) -> str:

@@ -120,7 +120,7 @@ def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, .
 
 def note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple[Candidate, ...]:
     """Give the memories that the budget cut their verdict."""
-    cut = Counter(item for part, item in prompt.cut if part is Part.MEMORY)
+    cut = Counter(item.text for item in prompt.cut if item.part is Part.MEMORY)
     if not cut:
         return candidates
     no_room = Verdict(Fate.CROWDED, "no room within the memory budget")

@@ -112,7 +112,7 @@ def _placed(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> A
     """
     if type(value) in _PLAIN or (isinstance(value, str) and len(value) <= _SHORT):
         return value
-    if type(value) in (tuple, list):
+    if isinstance(value, tuple | list):
         return [_placed(each, parts, known) for each in value]
     repeated = isinstance(value, str | Block | CandidateRecord)
     if repeated and value in known:
@@ -195,10 +195,9 @@ class EntryBook:
         """
         rows: list[list[Any]] = []
         for name, history in self._ordered():
-            won_and_lost = (history.won, history.lost)
-            rows.append(
-                [name, history.kind, history.wording, history.fates, *won_and_lost, history.shown]
-            )
+            about = [name, history.kind, history.wording]
+            counts = [history.fates, history.won, history.lost, history.shown]
+            rows.append([*about, *counts])
         return rows
 
     def chunks(self) -> Iterator[list[list[Any]]]:

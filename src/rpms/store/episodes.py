@@ -28,7 +28,7 @@ from rpms.logic.belief import Belief
 from rpms.logic.errors import FileError
 from rpms.logic.goal import Progress
 from rpms.paper.episode import Ending, Episode, Happening, Step, Usage
-from rpms.paper.prompt import Block, Form, Layout, Message, Part, Prompt
+from rpms.paper.prompt import Block, CutItem, Form, Layout, Message, Part, Prompt, Shortened
 from rpms.paper.verdict import Candidate
 from rpms.paper.wording import memory_line
 
@@ -216,7 +216,7 @@ class StepRecord(Happening):
     belief: BeliefRecord
     progress: Progress
     prompt: tuple[Block, ...]
-    cut: tuple[tuple[Part, str], ...] = ()
+    cut: tuple[CutItem, ...] = ()
     """The items that the budget removed from the prompt."""
     candidates: tuple[CandidateRecord, ...] = ()
     unlisted: int = 0
@@ -308,9 +308,9 @@ class EpisodeRecord:
         step = self.steps[number - 1]
         sent = tuple(starmap(Message, step.extras.get("messages", ())))
         speak = _AsSent(sent) if sent else None
-        no_room: list[tuple[Part, Any]] = []
-        for part, fewer in step.extras.get("no_room", {}).items():
-            no_room.append((Part(part), fewer))
+        no_room: list[Shortened] = []
+        for part, items in step.extras.get("no_room", {}).items():
+            no_room.append(Shortened(Part(part), items))
         layout = Layout[self.layout]
         return Prompt(step.prompt, step.cut, tuple(no_room), layout, self.form, speak)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from rpms.foreign.call_text import Tool
-from rpms.logic.belief import Belief, Situation
+from rpms.logic.belief import Belief, FactFunction, Situation
 from rpms.logic.errors import InputError, nearest
 from rpms.logic.facts import grouped
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
@@ -293,7 +293,7 @@ def keyed(*functions: _Function) -> dict[str, _Function]:
     return {function.__name__.removeprefix("_"): function for function in functions}
 
 
-def asking(*functions: _Ask, **answers: _Ask) -> dict[str, tuple[int, _Ask]]:
+def asking(*functions: _Ask, **answers: _Ask) -> dict[str, FactFunction]:
     """The table for `Belief.answers`: by predicate, the number of its arguments beside the belief,
     and its function.
 
