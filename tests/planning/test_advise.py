@@ -146,10 +146,10 @@ class TestMenus:
         menu = make_menu(CHOICES, {}, 3, ranked=True)
         assert menu.lines()[0] == "  1. go to drawer 9 (look for apple)"
         for answer in ("3", "3.", "3. open fridge 1", "open fridge 1"):
-            assert menu.meant(answer) == "open fridge 1"
+            assert menu.command_for(answer) == "open fridge 1"
         for answer in ("0", "4", "3. open fridge 2", "dance", "", "99999999999999999999"):
-            assert menu.meant(answer) == answer
-        assert Menu().meant("1") == "1"
+            assert menu.command_for(answer) == answer
+        assert Menu().command_for("1") == "1"
 
 
 class TestChoices:

@@ -23,7 +23,7 @@ from rpms.planning.effort import Effort
 from rpms.planning.plan_graph import Plan
 from rpms.planning.plan_with_doubts import NOT_ALL_WEIGHED
 from rpms.planning.reason import Reasoner
-from rpms.planning.search import Priced, Reached
+from rpms.planning.search import Reached, Search
 from rpms.planning.surprise import SurpriseKind
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
@@ -197,17 +197,17 @@ HOT_IN_A_BEDROOM = {
 
 
 def test_a_search_stops_at_its_bound_where_there_is_no_plan(monkeypatch):
-    spent: dict[Priced, int] = {}
+    spent: dict[Search, int] = {}
     bound = 100
 
-    def reaches(graph: Priced, edges: list[Edge]) -> Reached:
-        reached = once(graph, edges)
+    def reaches(searching: Search, edges: list[Edge], most: float) -> Reached:
+        reached = once(searching, edges, most)
         if not reached.found:
-            spent[graph] = graph._effort.spent - graph._begun
+            spent[searching] = searching._ways.effort.spent - searching._begun
         return reached
 
-    once = Priced._reaches_with_doubts
-    monkeypatch.setattr(Priced, "_reaches_with_doubts", reaches)
+    once = Search._reaches_with_doubts
+    monkeypatch.setattr(Search, "_reaches_with_doubts", reaches)
     monkeypatch.setattr(search, "EXPANDED", bound)
     monkeypatch.setattr(plan_with_doubts, "EXPANDED", bound)
     monkeypatch.setattr(plan_with_doubts, "FURTHER", 1)

@@ -40,18 +40,17 @@ class Ground:
     """The facts of one situation, and judgements on what actions need."""
 
     def __init__(self, achievers: Achievers, situation: Situation) -> None:
-        self._index = achievers
-        self._situation = situation
+        self.index = achievers
+        self.situation = situation
         self._lore = achievers.rules.lore
-        self._known_names = achievers.known_names(situation.belief.names)
-        self._names = self._known_names.names
-        self._made = self._known_names.made
-        self._judged = self._known_names.judged
+        self.known_names = achievers.known_names(situation.belief.names)
+        self.names = self.known_names.names
+        self._made = self.known_names.made
+        self._judged = self.known_names.judged
         answers = achievers.answers_of(situation)
         self._told = answers.told
         self._known = answers.known
         self._here = answers.here
-        self._reached = answers.reached
         self._moment = answers.moment
         self._read: dict[Any, Any] = {}
         """Answers that were asked for: values by fact, names by role."""
@@ -62,8 +61,8 @@ class Ground:
         """
         if predicate not in self._here:
             places: list[str] = []
-            for way in self._index.makers(predicate):
-                names = self._names.get(way.fact.args[0], ())
+            for way in self.index.makers(predicate):
+                names = self.names.get(way.fact.args[0], ())
                 places += [name for name in names if self._is_there(way, name)]
             self._here[predicate] = places
         return self._here[predicate]
@@ -77,16 +76,16 @@ class Ground:
                 return False
         return True
 
-    def _suits(self, parameter: str, name: str) -> bool:
+    def suits(self, parameter: str, name: str) -> bool:
         """True if a name can fill a parameter: not one known only in another role, nor an
         unknown permanent one.
         """
-        if name in self._known_names.every:
-            return name in self._known_names.called.get(parameter, ())
-        self._known_names.strangers.add(name)
-        return parameter not in self._index.lasting_names
+        if name in self.known_names.every:
+            return name in self.known_names.called.get(parameter, ())
+        self.known_names.strangers.add(name)
+        return parameter not in self.index.lasting_names
 
-    def _judge(self, need: Need, binding: Mapping[str, str]) -> Judged:
+    def judge(self, need: Need, binding: Mapping[str, str]) -> Judged:
         """Judge a precondition: can it hold at all, what does it cost to assume it, and what is
         left to do?
         """
@@ -133,7 +132,7 @@ class Ground:
         """One literal of a need that does not hold, or not for all that is known: it is taken
         for granted, or it is left to do or to look at, or nothing helps.
         """
-        revealable = unknown and fact.predicate in self._index.revealers
+        revealable = unknown and fact.predicate in self.index.revealers
         makeable = self._is_makeable(fact, revealable=revealable)
         is_open = unknown and (makeable or need.given or not revealable)
         if is_open and not self._is_sure(need, fact, makeable=makeable):
@@ -146,9 +145,9 @@ class Ground:
         """True if an action can make a fact so; one that only a doubt gives is looked for before
         anything is hoped.
         """
-        if revealable and (fact.predicate, fact.negated) in self._index.hoped:
+        if revealable and (fact.predicate, fact.negated) in self.index.hoped:
             return False
-        return fact.makeable and self._can_make(fact)
+        return fact.makeable and self.can_make(fact)
 
     def _is_sure(self, need: Need, fact: Fact, *, makeable: bool) -> bool:
         """True if a fact has to be brought about though nobody knows if it holds already: one that
@@ -156,18 +155,18 @@ class Ground:
         """
         if need.wanted:
             return True
-        if not makeable or (fact.predicate, fact.negated) in self._index.hoped:
+        if not makeable or (fact.predicate, fact.negated) in self.index.hoped:
             return False
-        if fact.predicate in self._index.positional:
+        if fact.predicate in self.index.positional:
             return True
         return not fact.negated and is_unseen(fact.args)
 
-    def _can_make(self, fact: Fact) -> bool:
+    def can_make(self, fact: Fact) -> bool:
         """True if any action gives such a fact, with names in the roles that they have."""
         key = (fact.predicate, fact.args, fact.negated)
         if key not in self._made:
-            together = fact.predicate in self._index.companions and not fact.negated
-            makers = self._index.makers(fact.predicate, fact.negated)
+            together = fact.predicate in self.index.companions and not fact.negated
+            makers = self.index.makers(fact.predicate, fact.negated)
             self._made[key] = together or any(self._gives(way, fact) for way in makers)
         return self._made[key]
 
@@ -177,12 +176,12 @@ class Ground:
             return False
         for parameter, name in zip(way.fact.args, fact.args, strict=True):
             is_role = parameter in way.parameters
-            suits = self._suits(parameter, name) if is_role else kind_of(name) == parameter
+            suits = self.suits(parameter, name) if is_role else kind_of(name) == parameter
             if not suits:
                 return False
         return True
 
-    def _truth(self, fact: Fact) -> bool | None:
+    def truth(self, fact: Fact) -> bool | None:
         value = self._value(fact.predicate, fact.args)
         return value if value is None or not fact.negated else not value
 
@@ -210,14 +209,14 @@ class Ground:
         """The belief's own answer: indexes with doubts ask much that others asked."""
         value: bool | None = self._told.get(fact, UNASKED)
         if value is UNASKED:
-            value = self._told[fact] = self._situation.value(*fact)
+            value = self._told[fact] = self.situation.value(*fact)
         return value
 
     def _is_beside(self, predicate: str, args: tuple[str, ...]) -> bool:
         """True if a fact about a place holds because another place, with which it goes
         together, is the agent's.
         """
-        companion = self._index.companions.get(predicate)
+        companion = self.index.companions.get(predicate)
         if companion is None:
             return False
         for place in self._places(predicate):  # noqa: SIM110  asked so often that `any` is too dear

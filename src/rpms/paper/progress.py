@@ -87,8 +87,12 @@ class _Before(NamedTuple):
 _NOTHING_BEFORE = _Before({}, ())
 
 
-class Purposeful(Ground):
-    """A goal's demands in one situation, over the things known there."""
+class Demands:
+    """What a goal wants in one situation, of the things that are known there."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._reached = ground.index.answers_of(ground.situation).reached
 
     def bindings(self, purpose: Purpose, goal: Goal, *, imagined: bool) -> Iterator[dict[str, str]]:
         """Every way to put things in place of a purpose's variables; variables of one field are
@@ -122,14 +126,14 @@ class Purposeful(Ground):
         named = goal.named(field_) or (field_ if purpose.staged else "")
         if not named:
             return []
-        things = list(self._situation.belief.called(named))
+        things = list(self._ground.situation.belief.called(named))
         lacking = max(wanted - len(things), int(imagined))
         unseen = [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
         return things + unseen
 
     def wants(self, purpose: Purpose, step: Stage, binding: Mapping[str, str]) -> list[Want]:
         """The facts that end a step, for everything that it speaks of."""
-        needs = self._index.wanted(step)
+        needs = self._ground.index.wanted(step)
         if not purpose.each:
             return [Want(need, binding) for need in needs]
         every = self._each_thing(purpose, _variables_of(needs), binding)
@@ -142,8 +146,8 @@ class Purposeful(Ground):
         every: list[Mapping[str, str]] = [binding]
         for variable, source in purpose.each.items():
             if variable in spoken_of:
-                word = self._situation.goal.named(source) or source
-                things = self._situation.belief.called(word) or (f"{word} ?",)
+                word = self._ground.situation.goal.named(source) or source
+                things = self._ground.situation.belief.called(word) or (f"{word} ?",)
                 every = [{**one, variable: thing} for one, thing in product(every, things)]
         return every
 
@@ -165,8 +169,9 @@ class Purposeful(Ground):
 
     def _is_all_there(self, wants: Iterable[Want]) -> bool:
         """True if all that is wanted holds."""
+        judge = self._ground.judge
         for want in wants:  # noqa: SIM110  asked so often that `all` is too dear
-            if self._judge(want.need, want.binding).possible is not True:
+            if judge(want.need, want.binding).possible is not True:
                 return False
         return True
 
@@ -184,13 +189,14 @@ class Purposeful(Ground):
         return Remaining(reached, wants)
 
 
-class Tracker(Purposeful):
+class Tracker:
     """Measures progress in one situation."""
 
     def __init__(self, achievers: Achievers, situation: Situation) -> None:
-        super().__init__(achievers, situation)
+        self._ground = Ground(achievers, situation)
+        self._demands = Demands(self._ground)
         self._lacking_before: dict[object, set[Fact]] = {}
-        kept = self._known_names.stones
+        kept = self._ground.known_names.stones
         self._needed: dict[object, _Before] = kept.setdefault("needed", {})
         self._stones: dict[object, tuple[Milestone, ...]] = kept.setdefault("stones", {})
 
@@ -208,9 +214,11 @@ class Tracker(Purposeful):
 
     def _possible(self, purpose: Purpose, *, imagined: bool) -> Iterator[dict[str, str]]:
         """The ways to fill in things with which nothing that is wanted is impossible."""
-        for binding in self.bindings(purpose, self._situation.goal, imagined=imagined):
-            wants = self.left(purpose, binding).wants
-            if all(self._judge(*want).possible is not False for want in wants):
+        for binding in self._demands.bindings(
+            purpose, self._ground.situation.goal, imagined=imagined
+        ):
+            wants = self._demands.left(purpose, binding).wants
+            if all(self._ground.judge(*want).possible is not False for want in wants):
                 yield binding
 
     # A procedure.
@@ -221,8 +229,8 @@ class Tracker(Purposeful):
         """The present stage, and the first thing that is lacking."""
         if not bindings:
             return None
-        best = max(bindings, key=lambda binding: self.reached(purpose, binding))
-        done, wants = self.left(purpose, best)
+        best = max(bindings, key=lambda binding: self._demands.reached(purpose, binding))
+        done, wants = self._demands.left(purpose, best)
         total = len(purpose.steps)
         if done == total:
             return GoalStanding(Progress("done", "", done, total), done)
@@ -232,7 +240,7 @@ class Tracker(Purposeful):
     def _first_lacking(self, wants: Iterable[Want]) -> str:
         """The thing that the first want is about which does not hold."""
         for want in wants:
-            if self._judge(*want).possible is True:
+            if self._ground.judge(*want).possible is True:
                 continue
             arg = next(iter(want.need.literals[0].args), "")
             thing = want.binding.get(arg, arg)
@@ -254,11 +262,11 @@ class Tracker(Purposeful):
         """The ways to a goal; bindings that lack the same facts about the same things share one."""
         needs: list[Need] = []
         for step in purpose.steps:
-            needs += self._index.wanted(step)
+            needs += self._ground.index.wanted(step)
         routes: dict[object, _Route] = {}
         for binding in bindings:
             things = tuple([binding[name] for name in purpose.sought])
-            judged = [self._judge(need, binding).left for need in needs]
+            judged = [self._ground.judge(need, binding).left for need in needs]
             # the place a thing goes to makes no difference
             key = (things, *[fact is None for fact in judged])
             if key not in routes:
@@ -348,12 +356,12 @@ class Tracker(Purposeful):
     @cached_property
     def _at_hand(self) -> set[str | None]:
         """The agent's place, and what it holds."""
-        belief = self._situation.belief
+        belief = self._ground.situation.belief
         return {belief.location, *belief.holding}
 
     @cached_property
     def _last_seen(self) -> Mapping[str, str]:
-        return self._situation.belief.last_seen
+        return self._ground.situation.belief.last_seen
 
     def _left(self, fact: Fact, things: tuple[str, ...]) -> set[Fact]:
         """A fact that does not hold, and all that has to come before it and does not hold
@@ -376,7 +384,7 @@ class Tracker(Purposeful):
         before = self._before(fact, things)
         lacking: list[Fact] = []
         for each in before.needs:
-            if self._judge(each.need, before.binding).left is not None:
+            if self._ground.judge(each.need, before.binding).left is not None:
                 lacking.append(each.fact)
         return lacking
 
@@ -390,7 +398,7 @@ class Tracker(Purposeful):
         return self._needed[key]
 
     def _find_before(self, fact: Fact, things: tuple[str, ...]) -> _Before:
-        makers = self._index.makers(fact.predicate, fact.negated)
+        makers = self._ground.index.makers(fact.predicate, fact.negated)
         if not makers or not self._is_about(fact, things):
             return _NOTHING_BEFORE
         usual = makers.ways[0]
@@ -400,13 +408,13 @@ class Tracker(Purposeful):
             if not need.literals or not need.literals[0].makeable:
                 continue
             bound = need.literals[0].bound(binding)
-            if self._is_about(bound, things) and self._can_make(bound):
+            if self._is_about(bound, things) and self._ground.can_make(bound):
                 needs.append(_NamedNeed(need, bound))
         return _Before(binding, needs)
 
     def _is_about(self, fact: Fact, things: tuple[str, ...]) -> bool:
         """True if a fact is about some things, and not about where the agent is."""
-        if fact.predicate in self._index.positional:
+        if fact.predicate in self._ground.index.positional:
             return False
         return not set(things).isdisjoint(fact.args)
 
@@ -425,7 +433,7 @@ class Tracker(Purposeful):
         self, fact: Fact, things: tuple[str, ...], above: frozenset[Fact]
     ) -> Iterator[Milestone]:
         fact = Fact(fact.predicate, fact.args, fact.negated)
-        makers = self._index.makers(fact.predicate, fact.negated)
+        makers = self._ground.index.makers(fact.predicate, fact.negated)
         if not makers or fact in above or not self._is_about(fact, things):
             return
         thing = next(arg for arg in fact.args if arg in things)

@@ -10,10 +10,9 @@ from rpms.logic.achievers import Achievers
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import kind_of
-from rpms.logic.ground import UNASKED
+from rpms.logic.ground import UNASKED, Ground
 from rpms.logic.kept_answers import Passing, asked_about
 from rpms.logic.wanted_facts import Achiever, Fact, Level, NamedFact, Need
-from rpms.paper.progress import Purposeful
 from rpms.planning.whereabouts import Order, PlaceRanks
 
 PLACES = 12
@@ -71,10 +70,10 @@ def _in_order(lacking: Sequence[_Lacking]) -> tuple[Fact, ...]:
     return tuple([one.fact for one in lacking])
 
 
-class Filling(Purposeful):
+class Filling(Ground):
     """The actions that lead to a fact in one situation, with names in place of parameters."""
 
-    _best = False
+    best = False
     """True if only the best plan is asked for: what can be done at once is preferred to the
     same after something."""
     _doubting = False
@@ -83,13 +82,13 @@ class Filling(Purposeful):
     def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
         super().__init__(achievers, situation)
         self._rank = PlaceRanks(situation.goal, order)
-        self._passed = self._known_names.passed
+        self._passed = self.known_names.passed
         self._passing = achievers.answers_of(situation).possible
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
     def _called(self, role: str) -> Sequence[str]:
         """The names in a role."""
-        names = self._read[role] = self._names.get(role, ())
+        names = self._read[role] = self.names.get(role, ())
         return names
 
     def _is_spent(self, schema: ActionSchema, binding: Mapping[str, str]) -> bool:
@@ -110,7 +109,7 @@ class Filling(Purposeful):
         score rose with it, else all.
         """
         spent: set[tuple[str, ...]] = set()
-        for command, gained in self._situation.past:
+        for command, gained in self.situation.past:
             done = schema.match(command)
             if done is not None:
                 names = schema.once if gained else done
@@ -122,7 +121,7 @@ class Filling(Purposeful):
         changes where things are, so that such facts are not compared.
         """
         self._read[None] = True  # rests on more than facts and names
-        positional = self._index.positional
+        positional = self.index.positional
         moving = moving or any(need.predicate in positional for need in needs)
         if not moving and not self._is_agent_as_then(then):
             return False
@@ -146,11 +145,11 @@ class Filling(Purposeful):
         if fact in met:
             return met[fact] is was
         predicate, args = fact
-        return predicate in left_behind or self._situation.value(predicate, args) is was
+        return predicate in left_behind or self.situation.value(predicate, args) is was
 
     def _is_agent_as_then(self, then: Surroundings) -> bool:
         """True if the agent is where it was then, with the same things."""
-        belief = self._situation.belief
+        belief = self.situation.belief
         return then.location == belief.location and then.holding == belief.holding
 
     def _fill(self, way: Achiever, binding: dict[str, str]) -> list[Filled]:
@@ -160,8 +159,8 @@ class Filling(Purposeful):
         filled: list[Filled] = []
         if way.waived and self._holds_any(way.waived, binding):
             return filled  # nothing to doubt
-        levels = self._index.levels(way)
-        if len(levels) > 1 and (self._doubting or (self._best and not way.waived)):
+        levels = self.index.levels(way)
+        if len(levels) > 1 and (self._doubting or (self.best and not way.waived)):
             filled = self._doubtful(way, self._fill_at_once(levels, way.bound, binding))
         if not filled:
             self._fill_levels(levels, way.bound, binding, (), 0.0, filled)
@@ -187,7 +186,7 @@ class Filling(Purposeful):
         the needs that the names so far decide, then try each name for the next parameter.
         """
         for need in needs:
-            judged = self._judge(need, binding)
+            judged = self.judge(need, binding)
             if judged.possible is False:
                 return
             price += judged.price
@@ -244,7 +243,7 @@ class Filling(Purposeful):
 
     def _all_hold(self, needs: Iterable[Need], binding: Mapping[str, str]) -> bool:
         """True if all of some needs hold."""
-        return all(self._judge(need, binding).possible is True for need in needs)
+        return all(self.judge(need, binding).possible is True for need in needs)
 
     def _names_holding(self, level: Level, binding: Mapping[str, str]) -> Container[str]:
         """The names for a parameter with which all holds that is needed of it and of what has a
@@ -260,7 +259,7 @@ class Filling(Purposeful):
     def _holds_any(self, needs: tuple[Need, ...], binding: Mapping[str, str]) -> bool:
         """True if one of the needs that can be judged holds."""
         for need in needs:
-            if need.names <= binding.keys() and self._judge(need, binding).possible:
+            if need.names <= binding.keys() and self.judge(need, binding).possible:
                 return True
         return False
 
@@ -350,7 +349,7 @@ class Filling(Purposeful):
         holding: set[str] = set()
         for name in self._called(parameter):
             bound[parameter] = name
-            possible = self._judge(need, bound).possible
+            possible = self.judge(need, bound).possible
             if possible is not False:
                 passing.add(name)
             if possible:
@@ -363,7 +362,7 @@ class Filling(Purposeful):
         """True if answers of an earlier step, about facts and names in a role, are those of
         this one.
         """
-        known, names = self._known, self._names
+        known, names = self._known, self.names
         for key, answer in read:
             if type(key) is str:
                 if names.get(key, ()) is not answer:

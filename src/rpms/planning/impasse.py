@@ -3,13 +3,17 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from rpms.logic.achievers import Achievers
+from rpms.logic.belief import Situation
 from rpms.logic.facts import Truth
 from rpms.logic.rules import ANYTHING, Purpose
 from rpms.logic.wanted_facts import Achiever, Fact, Need
-from rpms.paper.progress import Want
+from rpms.paper.progress import Demands, Want
 from rpms.planning.edges import GOAL, Edge
 from rpms.planning.plan_graph import left_of
-from rpms.planning.search import Priced
+from rpms.planning.search import Search
+from rpms.planning.ways import Ways
+from rpms.planning.whereabouts import Order
 
 
 class Missing(NamedTuple):
@@ -31,18 +35,24 @@ def said_nowhere(missing: Iterable[object]) -> str:
     return f"no {' and no '.join(map(str, missing))} is in any place here"
 
 
-class Impasse(Priced):
+class Impasse:
     """A situation in which no plan reaches the goal, and why: the need at the end of the chain,
     and what it lacks.
     """
+
+    def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
+        self._ways = Ways(achievers, situation, order)
+        self._demands = Demands(self._ways)
+        self._search = Search(self._ways)
 
     def explain(self, purpose: Purpose) -> str:
         """The first need that cannot be met, behind what it is for: `a ← action: reason`;
         nothing if all can be.
         """
+        goal = self._ways.situation.goal
         for imagined in (False, True):
-            for binding in self.bindings(purpose, self._situation.goal, imagined=imagined):
-                _, wanted = self.left(purpose, binding)
+            for binding in self._demands.bindings(purpose, goal, imagined=imagined):
+                wanted = self._demands.left(purpose, binding).wants
                 reason = self._why_not(wanted)
                 if reason:
                     return reason
@@ -50,13 +60,12 @@ class Impasse(Priced):
 
     def _why_not(self, wanted: Sequence[Want]) -> str:
         """Why the first want that cannot be had cannot; nothing if all can be."""
-        judged = [self._judge(want.need, want.binding) for want in wanted]
-        self._regress_all([Edge(GOAL, left_of(judged), 0.0)])
-        self._price()
+        judged = [self._ways.judge(want.need, want.binding) for want in wanted]
+        self._search.reaches([Edge(GOAL, left_of(judged), 0.0)])
         for want, one in zip(wanted, judged, strict=True):
             if one.possible is False:
                 return self._unmakeable(want.need.literals[0].bound(want.binding))
-            if one.left is not None and one.left not in self._costs:
+            if one.left is not None and not self._search.can_be_had(one.left):
                 return next(self._reasons(one.left, set()), self._unmakeable(one.left))
         return ""
 
@@ -91,9 +100,9 @@ class Impasse(Priced):
         """Actions that make a fact so, and if nobody knows it, those that show it."""
         achievers: list[Achiever] = []
         if fact.makeable:
-            achievers += self._index.makers(fact.predicate, fact.negated)
-        if self._truth(fact) is None:
-            achievers += self._index.revealers.get(fact.predicate, ())
+            achievers += self._ways.index.makers(fact.predicate, fact.negated)
+        if self._ways.truth(fact) is None:
+            achievers += self._ways.index.revealers.get(fact.predicate, ())
         return achievers
 
     def _lacking_of(self, way: Achiever, fact: Fact) -> Iterator[Fact]:
@@ -101,8 +110,8 @@ class Impasse(Priced):
         bound = self._bound(way, fact)
         for need in way.needs:
             for filled in self._choices_for(need, bound):
-                needed = self._judge(need, filled).left
-                if needed is not None and needed not in self._costs:
+                needed = self._ways.judge(need, filled).left
+                if needed is not None and not self._search.can_be_had(needed):
                     yield needed
 
     def _choices_for(self, need: Need, bound: Mapping[str, str]) -> list[Mapping[str, str]]:
@@ -115,7 +124,7 @@ class Impasse(Priced):
         if len(free) > 1:
             return []
         (variable,) = free
-        return [{**bound, variable: name} for name in self._names.get(variable, ())]
+        return [{**bound, variable: name} for name in self._ways.names.get(variable, ())]
 
     def _nameless(self, way: Achiever, fact: Fact) -> Iterator[str]:
         """Variables of a way that nothing is named for, and names that are known in other roles
@@ -123,10 +132,10 @@ class Impasse(Priced):
         """
         bound = self._bound(way, fact)
         for variable, name in bound.items():
-            if variable in way.parameters and not self._suits(variable, name):
+            if variable in way.parameters and not self._ways.suits(variable, name):
                 yield f"{name!r} is known, but not as a <{variable}>"
         for variable in way.parameters:
-            if variable not in bound and not self._names.get(variable):
+            if variable not in bound and not self._ways.names.get(variable):
                 yield f"nothing is known that could be its <{variable}>"
 
     def _unmet(self, way: Achiever, fact: Fact) -> Iterator[str]:
@@ -137,7 +146,7 @@ class Impasse(Priced):
                 yield f"a rule forbids `{way.schema.name}` in every state"
                 continue
             filled = self._choices_for(need, bound)
-            if filled and all(self._judge(need, one).possible is False for one in filled):
+            if filled and all(self._ways.judge(need, one).possible is False for one in filled):
                 yield self._why_unmet(need, bound, filled)
 
     def _why_unmet(
@@ -155,13 +164,13 @@ class Impasse(Priced):
         return {parameter: name for parameter, name in pairs if parameter not in (ANYTHING, name)}
 
     def _unmakeable(self, fact: Fact) -> str:
-        for way in self._index.makers(fact.predicate, fact.negated):
+        for way in self._ways.index.makers(fact.predicate, fact.negated):
             for reason in self._nameless(way, fact):
                 return f"{self._say(fact)} ← {way.schema.name}: {reason}"
-        if self._truth(fact) is None:
+        if self._ways.truth(fact) is None:
             return f"{self._say(fact)}: it is unknown, and no action shows or changes it"
         return f"{self._say(fact)}: it is not so, and no action changes that"
 
     def _say(self, fact: Fact) -> str:
         named = fact.alternatives[0] if fact.alternatives else fact
-        return self._index.rules.say(named.atom, Truth.of(not fact.negated))
+        return self._ways.index.rules.say(named.atom, Truth.of(not fact.negated))

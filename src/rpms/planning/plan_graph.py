@@ -6,11 +6,18 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple, Self
 
+from rpms.logic.achievers import Achievers
+from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.rules import ANYTHING, Purpose
 from rpms.logic.wanted_facts import Fact, Judged, Need
+from rpms.paper.progress import Demands
 from rpms.planning.edges import GOAL, UNSEEN, Edge, Link, Option
-from rpms.planning.search import Priced
+from rpms.planning.effort import Effort
+from rpms.planning.filling import Barred
+from rpms.planning.search import Search
+from rpms.planning.ways import NOTHING_BARRED, Ways
+from rpms.planning.whereabouts import Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +71,54 @@ def left_of(judged: Iterable[Judged]) -> tuple[Fact, ...]:
     return tuple([one.left for one in judged if one.left is not None])
 
 
-class Graph(Priced):
-    """The actions that matter in one situation, from the goal down to what can be done now."""
+class Graph:
+    """The actions that matter in one situation, from the goal down to what can be done now.
 
-    _planned_for: Sequence[tuple[Purpose, float]] | None = None
-    """The purposes that were planned for last."""
-    _ends: dict[bool, list[Edge]]
-    """What is left to do for them, with known things and with others too: a plan at another price
-    asks again."""
+    Three objects do the work: `Demands` says what a purpose wants, `Ways` finds the actions that
+    bring a fact about, and `Search` what they cost together.
+    """
+
+    def __init__(
+        self,
+        achievers: Achievers,
+        situation: Situation,
+        order: Order,
+        *,
+        effort: Effort | None = None,
+        best: bool = False,
+        barred: Barred = NOTHING_BARRED,
+    ) -> None:
+        self._ways = Ways(achievers, situation, order, effort=effort, best=best, barred=barred)
+        self._demands = Demands(self._ways)
+        self._search = Search(self._ways)
+        self._planned_for: Sequence[tuple[Purpose, float]] | None = None
+        """The purposes that were planned for last."""
+        self._ends: dict[bool, list[Edge]] = {}
+        """What is left to do for them, with known things and with others too: a plan at another
+        price asks again."""
+
+    def serves(self, situation: Situation, order: Order, effort: Effort | None) -> bool:
+        """True if what was found holds in a situation too, and more counts as the same effort."""
+        return self._ways.serves(situation, order, effort)
+
+    def bar(self, barred: Barred) -> None:
+        """Leave out other commands than before."""
+        if self._ways.bar(barred):
+            self._search.begin_anew()
 
     def plan(self, purposes: Sequence[tuple[Purpose, float]], most: float = inf) -> Plan:
         """Plan for one of several purposes, each with its price, if that costs no more than
         `most`: with known things, or else with things that nobody has seen.
         """
-        self._most = most
         if self._planned_for is not purposes:
             self._planned_for = purposes
             self._ends = {}
         cut = False
         for imagined in (False, True):
-            reached = self._reaches(self._ends_of(purposes, imagined=imagined))
+            reached = self._search.reaches(self._ends_of(purposes, imagined=imagined), most)
             cut = cut or reached.cut
             if reached.found:
-                return Plan(self._options(), self._costs[GOAL], imagined, cut=cut)
+                return Plan(self._search.options(), self._search.cost_of_goal, imagined, cut=cut)
             if reached.given_up:
                 break
         return Plan(cut=cut)
@@ -105,9 +137,10 @@ class Graph(Priced):
         """
         edges: list[Edge] = []
         furthest = 0
+        goal = self._ways.situation.goal
         for purpose, price in purposes:
-            for binding in self.bindings(purpose, self._situation.goal, imagined=imagined):
-                stages, wanted = self.left(purpose, binding)
+            for binding in self._demands.bindings(purpose, goal, imagined=imagined):
+                stages, wanted = self._demands.left(purpose, binding)
                 edge = self._edge_to(wanted, price)
                 if edge is None or stages < furthest:
                     continue
@@ -122,13 +155,13 @@ class Graph(Priced):
     ) -> Remedy:
         """The first step towards making all the needs hold. Searching elsewhere is no remedy."""
         in_order = sorted(needs, key=lambda need: need.moving)
-        wanted = [self._judge(need, binding) for need in in_order]
+        wanted = [self._ways.judge(need, binding) for need in in_order]
         possible = all(one.possible is not False for one in wanted)
         if not possible and not explained:
             return Remedy()
-        reached = self._reaches([Edge(GOAL, left_of(wanted), 0.0)])
+        reached = self._search.reaches([Edge(GOAL, left_of(wanted), 0.0)])
         if reached.found and possible:
-            options = self._options()
+            options = self._search.options()
             if options:
                 return self._remedy_of(options[0].chain, binding)
         if not explained:
@@ -142,7 +175,7 @@ class Graph(Priced):
         served = chain[-1].fact.atom
         if not first.reveals:
             return Remedy(first.command, served, tuple(link.command for link in chain[1:]))
-        instance = self._index.rules.instance(first.command)
+        instance = self._ways.index.rules.instance(first.command)
         names = set(instance.binding.values()) if instance is not None else None
         elsewhere = names is not None and names.isdisjoint(binding.values())
         return Remedy("" if elsewhere else first.command, served)
@@ -156,13 +189,13 @@ class Graph(Priced):
         for need in needs:
             if not need.names.issubset(binding):
                 continue
-            judged = self._judge(need, binding)
+            judged = self._ways.judge(need, binding)
             if judged.possible is False:
                 # A ban in every state is for want of no fact.
                 lacking = self._fixed(need) or next(iter(need.literals), None)
                 return lacking.bound(binding).atom if lacking is not None else None
             fact = judged.left
-            if fact is None or fact in above or fact in self._costs:
+            if fact is None or fact in above or self._search.can_be_had(fact):
                 continue
             found = self._obstacle_to(need, binding, fact, above)
             if found is not None:
@@ -189,8 +222,8 @@ class Graph(Priced):
         have, whether the way can be gone or not.
         """
         for fact in facts:
-            for way in self._index.makers(fact.predicate, fact.negated):
-                if not all(map(self._suits, way.fact.args, fact.args)):
+            for way in self._ways.index.makers(fact.predicate, fact.negated):
+                if not all(map(self._ways.suits, way.fact.args, fact.args)):
                     continue
                 bound = dict(zip(way.fact.args, fact.args, strict=True))
                 deeper = self._obstacle(way.needs, bound, above)
@@ -200,35 +233,35 @@ class Graph(Priced):
 
     def _fixed(self, need: Need) -> Fact | None:
         """Of facts of which one would do, one that no action changes."""
-        makers = self._index.makers
+        makers = self._ways.index.makers
         return next(
             (fact for fact in need.literals if not makers(fact.predicate, fact.negated)), None
         )
 
-    def first_things(self) -> tuple[Option, ...]:
-        """Actions that restore the facts without which nothing else can be done; empty if they
-        hold.
+    def first_things(self, most: float = inf) -> tuple[Option, ...]:
+        """Actions that restore the facts without which nothing else can be done, if that costs no
+        more than `most`; empty if they hold.
         """
         broken = [
             need
-            for clause, need in self._index.always
-            if clause.truth(self._situation) is Truth.FALSE
+            for clause, need in self._ways.index.always
+            if clause.truth(self._ways.situation) is Truth.FALSE
         ]
         edge = self._edge_to([(need, {}) for need in broken], 0.0) if broken else None
-        if edge is None or not self._reaches([edge]).found:
+        if edge is None or not self._search.reaches([edge], most).found:
             return ()
-        return self._options()
+        return self._search.options()
 
     def is_nowhere(self, thing: str) -> bool:
         """True if a thing is known to be in none of the places where looking would show it."""
-        return bool(self._index.revealers) and not self._glimpses(thing)
+        return bool(self._ways.index.revealers) and not self._ways.glimpses(thing)
 
     def tells_of_more(self) -> bool:
         """True if there are looks that show things which nobody has seen yet, here or elsewhere,
         done or not.
         """
-        together = self._index.together
-        for predicate, ways in self._index.revealers.items():
+        together = self._ways.index.together
+        for predicate, ways in self._ways.index.revealers.items():
             if predicate not in together and any(ANYTHING in way.fact.args for way in ways):
                 return True
         return False
@@ -240,20 +273,19 @@ class Graph(Priced):
     @cached_property
     def _looks(self) -> Sequence[Fact]:
         """All that looking may tell of things that nobody has seen."""
-        return self._glimpses(UNSEEN)
+        return self._ways.glimpses(UNSEEN)
 
     def explore(self, sought: Sequence[str], most: float = inf) -> Plan:
         """Find out whatever is unknown of what is sought, if that costs no more than `most`: for
         when no way to the goal is known.
         """
-        self._most = most
-        self._begun = self._effort.spent
+        self._search.allow_as_much_again()
         edges: list[Edge] = []
         for thing in sought:
-            looks = self._looks if thing == UNSEEN else self._glimpses(thing)
+            looks = self._looks if thing == UNSEEN else self._ways.glimpses(thing)
             edges += [Edge(GOAL, (fact,), 0.0) for fact in looks]
-        reached = self._reaches(edges)
-        return Plan(self._options() if reached.found else (), cut=reached.cut)
+        reached = self._search.reaches(edges, most)
+        return Plan(self._search.options() if reached.found else (), cut=reached.cut)
 
     def _edge_to(
         self, wanted: Iterable[tuple[Need, Mapping[str, str]]], cost: float
@@ -261,7 +293,7 @@ class Graph(Priced):
         """One way to reach the goal: what is left to be done, in order."""
         needs: dict[Fact, None] = {}
         for need, one in wanted:
-            judged = self._judge(need, one)
+            judged = self._ways.judge(need, one)
             if judged.possible is False:
                 return None
             cost += judged.price

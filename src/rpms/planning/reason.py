@@ -68,7 +68,7 @@ class Reasoner:
             graph = self._graph(situation, order, effort=effort, best=best)
             plan = graph.plan(purposes, most)
         if self.rules.lore.always:
-            first = self._graph(situation, order).first_things()
+            first = self._graph(situation, order).first_things(most)
             if first:
                 return plan.offering(first)
         if plan.options or plan.cost == 0 or not seek:

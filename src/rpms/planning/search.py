@@ -1,5 +1,5 @@
-"""Plans and their cost, in three passes, each a named algorithm; `Ways._ground` sets a step's
-price (`Edge.cost`).
+"""Plans and their cost, in three passes, each a named algorithm, over the edges that `Ways` finds
+with the price of each (`Edge.cost`).
 
 1. Regression from the goal finds the actions that matter: for a fact that does not hold, those that
    make it so; for one that nobody knows, those that reveal it.
@@ -21,15 +21,11 @@ from itertools import count
 from math import inf
 from typing import NamedTuple
 
-from rpms.logic.achievers import Achievers
-from rpms.logic.belief import Situation
 from rpms.logic.wanted_facts import Fact
 from rpms.planning.edges import GOAL, Edge, Link, Option
-from rpms.planning.effort import EXPANDED, FEW, FOR_OTHERS, NARROWED, Effort
-from rpms.planning.filling import Barred
-from rpms.planning.lower_bounds import LowerBounds, OpenFact, WaysFound
-from rpms.planning.ways import NOTHING_BARRED, SEEN, Ways
-from rpms.planning.whereabouts import Order
+from rpms.planning.effort import EXPANDED, FEW, FOR_OTHERS, NARROWED
+from rpms.planning.lower_bounds import LowerBounds, OpenFact
+from rpms.planning.ways import Ways
 
 MARGIN = 4.0
 """Steps beyond the cheapest plan up to which all plans are found where lines may be doubted."""
@@ -119,84 +115,54 @@ def _left_out(lower: float, most: float, *, narrowed: bool) -> LeftOut:
     return LeftOut.TOO_DEAR if most < lower < inf else LeftOut.NOTHING
 
 
-def _differing(one: Barred, other: Barred) -> set[str]:
-    """The commands that are barred in one way and in another way not, or not alike."""
-    keys = [key for key in one.keys() | other.keys() if one.get(key, key) != other.get(key, key)]
-    return {key if isinstance(key, str) else key[0] for key in keys}
+class Search:
+    """What it costs to get to facts, from the goal down, and the plans that cost least."""
 
-
-class Priced(Ways):
-    """The actions that matter in one situation, from the goal down, each with what it costs to
-    get there.
-    """
-
-    def __init__(
-        self,
-        achievers: Achievers,
-        situation: Situation,
-        order: Order,
-        *,
-        effort: Effort | None = None,
-        best: bool = False,
-        barred: Barred = NOTHING_BARRED,
-    ) -> None:
-        super().__init__(achievers, situation, order, effort=effort, best=best, barred=barred)
-        self._most = inf
-        """The most that a plan may cost."""
-        self._begun = self._effort.spent
-        """Effort of the step's searches before this one."""
+    def __init__(self, ways: Ways) -> None:
+        self._ways = ways
         self._edges: dict[Fact, Sequence[Edge]] = {}
         """The edges to each fact that some edge needs, and to the goal: what is priced."""
         self._unpriced: list[Fact] = []
         """Facts whose edges were found since prices were last computed."""
-        self._bounds = LowerBounds(self._find_ways, self._least_price)
+        self._links: dict[Edge, Link] = {}
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Forget all prices, since other ways are left out than before; as much work may be done
+        again.
+        """
+        self.allow_as_much_again()
+        self._bounds = LowerBounds(self._ways.ways_found, self._ways.least_price)
         """What facts cost at least, where lines may be doubted."""
+        self._edges = {}
         self._costs: dict[Fact, float] = {}
         self._totals: dict[Edge, float] = {}
         """The cost of an edge with all that it needs, once that is known."""
-        self._links: dict[Edge, Link] = {}
 
-    def serves(self, situation: Situation, order: Order, effort: Effort | None) -> bool:
-        """True if what was found holds in a situation too: it is the same one, and what more is
-        found counts as part of the same effort, if it is counted.
+    def allow_as_much_again(self) -> None:
+        """Count the work that is still to be done without what was done in this step before."""
+        self._begun = self._ways.effort.spent
+
+    @property
+    def cost_of_goal(self) -> float:
+        return self._costs[GOAL]
+
+    def can_be_had(self, fact: Fact) -> bool:
+        """True if some plan leads to a fact, of those that lead to the goal."""
+        return fact in self._costs
+
+    def reaches(self, edges: list[Edge], most: float = inf) -> Reached:
+        """Price all that leads to the goal by some edges, and say if one of them can be had; where
+        lines may be doubted, at no more than `most`.
         """
-        mine = self._situation
-        return (
-            (effort is None or effort is self._effort)
-            and mine.belief is situation.belief
-            and mine.goal is situation.goal
-            and mine.past == situation.past
-            and (self._order is order or self._order == order)
-        )
-
-    def bar(self, barred: Barred) -> None:
-        """Leave out other commands than before: facts that these give are expanded anew, all is
-        priced anew, and as much work may be done again.
-        """
-        if self._barred == barred:
-            return
-        changed = _differing(self._barred, barred)
-        for fact, found in list(self._found.items()):
-            if any(edge.command in changed for edge in found.edges):
-                del self._found[fact]
-        self._barred = barred
-        self._barred_begin = {}
-        self._begun = self._effort.spent
-        self._bounds = LowerBounds(self._find_ways, self._least_price)
-        self._edges = {}
-        self._costs = {}
-        self._totals = {}
-
-    def _reaches(self, edges: list[Edge]) -> Reached:
-        """Price all that leads to the goal by some edges, and say if one of them can be had."""
         self._edges[GOAL] = edges
-        if self._index.rules.lore.doubts:
-            return self._reaches_with_doubts(edges)
+        if self._ways.index.rules.lore.doubts:
+            return self._reaches_with_doubts(edges, most)
         self._regress_all(edges)
         self._price()
         return Reached(self._costs.get(GOAL, inf) < inf)
 
-    def _reaches_with_doubts(self, edges: list[Edge]) -> Reached:
+    def _reaches_with_doubts(self, edges: list[Edge], most: float) -> Reached:
         """Price what leads to the goal where doubts are many, by lower bounds on what facts cost
         (`lower_bounds`), and say how that ended: with the cheapest plans, without a plan that
         costs as little as it may, or, once all work is done that may be, with the best so far.
@@ -206,8 +172,8 @@ class Priced(Ways):
         """
         left = [edge for edge in edges if edge.needs]
         had = min([edge.cost for edge in edges if not edge.needs], default=inf)
-        left_out = self._search(left, min(self._most, had + FOR_MORE))
-        if left_out is LeftOut.TOO_DEAR and had > self._most:
+        left_out = self._search(left, min(most, had + FOR_MORE))
+        if left_out is LeftOut.TOO_DEAR and had > most:
             return Reached(False, given_up=True)
         return Reached(self._is_priced(edges), cut=left_out is LeftOut.TOO_MUCH)
 
@@ -227,11 +193,11 @@ class Priced(Ways):
             open_facts = self._open_facts() if lower <= most else []
             if lower == inf or not open_facts:
                 return _left_out(lower, most, narrowed=narrowed)
-            spent = self._effort.spent - self._begun
+            spent = self._ways.effort.spent - self._begun
             if spent > allowed:
                 if not self._may_go_on(allowed, edges):
                     return LeftOut.TOO_MUCH
-                allowed = self._effort.allowed
+                allowed = self._ways.effort.allowed
             if spent > NARROWED and bounds.narrow(FEW):
                 narrowed = True
                 continue
@@ -240,14 +206,14 @@ class Priced(Ways):
 
     def _may_go_on(self, done: int, edges: list[Edge]) -> bool:
         """True if more work than was done is allowed, and there is no plan so far."""
-        return done < self._effort.allowed and not self._is_priced(edges)
+        return done < self._ways.effort.allowed and not self._is_priced(edges)
 
     def _open_facts(self) -> list[OpenFact]:
         """Facts of which more ways are to be found: those of the cheapest plan, and once these
         are all found, those of plans that are little dearer, if that takes little work.
         """
         of_cheapest = self._bounds.open_facts(0.0)
-        if of_cheapest or self._effort.spent > self._begun + FOR_OTHERS:
+        if of_cheapest or self._ways.effort.spent > self._begun + FOR_OTHERS:
             return of_cheapest
         return self._bounds.open_facts(MARGIN)
 
@@ -257,35 +223,18 @@ class Priced(Ways):
         self._price(whole=False)
         return GOAL in self._costs
 
-    def _find_ways(self, fact: Fact, spend: float) -> WaysFound:
-        """The ways to a fact that cost less than may be spent."""
-        edges = self._edges_to(fact, spend)
-        return WaysFound(edges, self._found[fact].left_out)
-
-    def _least_price(self, fact: Fact) -> float:
-        """The least that a way to a fact that does not hold can cost."""
-        if fact.predicate == SEEN or fact.alternatives:
-            return 0.0
-        least = inf
-        revealers = self._index.revealers.get(fact.predicate)
-        if revealers is not None:
-            least = self._price_of_look(fact) + revealers.least_from(0.0)
-        if fact.makeable:
-            makers = self._index.makers(fact.predicate, fact.negated)
-            least = min(least, makers.least_from(0.0))
-        return least
-
     # First pass: regression.
 
     def _regress_all(self, edges: Iterable[Edge]) -> None:
         """Find all that some edges need and that was not found before."""
         known = self._edges
+        edges_to = self._ways.edges_to
         left = [need for edge in edges for need in edge.needs]
         while left:
             fact = left.pop()
             if fact not in known:
                 self._unpriced.append(fact)
-                known[fact] = found = self._edges_to(fact, inf)
+                known[fact] = found = edges_to(fact)
                 for edge in found:
                     left += edge.needs
 
@@ -353,11 +302,11 @@ class Priced(Ways):
 
     # Third pass: what can be done now.
 
-    def _options(self) -> tuple[Option, ...]:
+    def options(self) -> tuple[Option, ...]:
         """Actions that begin a plan, the best first, or the best alone."""
         begun = self._begin_plans()
         found = sorted(begun.items(), key=lambda item: item[1].regret)
-        if self._best:
+        if self._ways.best:
             found = found[:1]
         options: list[Option] = []
         for command, begins in found:
@@ -372,9 +321,10 @@ class Priced(Ways):
         heap = [_Before(0.0, next(number), GOAL, ())]
         reached: set[Fact] = set()
         beginnings = _Beginnings()
+        best = self._ways.best
         while heap:
             at = heappop(heap)
-            if self._best and at.regret > beginnings.least:
+            if best and at.regret > beginnings.least:
                 break
             if at.fact in reached:
                 continue
@@ -399,7 +349,7 @@ class Priced(Ways):
     def _link(self, edge: Edge) -> Link:
         if edge not in self._links:
             doubt = edge.schema.doubt if edge.schema is not None else ""
-            waits = id(edge.schema) in self._index.processes
+            waits = id(edge.schema) in self._ways.index.processes
             self._links[edge] = Link(edge.command, edge.fact, edge.reveals, waits, doubt)
         return self._links[edge]
 

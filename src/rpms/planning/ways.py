@@ -20,6 +20,7 @@ from rpms.logic.wanted_facts import Achiever, Fact, Offer
 from rpms.planning.edges import UNSEEN, Edge
 from rpms.planning.effort import Effort
 from rpms.planning.filling import Barred, Filled, Filling, Surroundings
+from rpms.planning.lower_bounds import WaysFound
 from rpms.planning.whereabouts import Order
 
 SEEN = "<seen>"
@@ -49,6 +50,12 @@ def _left_to_do(filled: Filled) -> tuple[int, float]:
     return len(filled.needs), filled.price
 
 
+def _differing(one: Barred, other: Barred) -> set[str]:
+    """The commands that are barred in one way and in another way not, or not alike."""
+    keys = [key for key in one.keys() | other.keys() if one.get(key, key) != other.get(key, key)]
+    return {key if isinstance(key, str) else key[0] for key in keys}
+
+
 def _is_direct(edge: Edge) -> bool:
     """True if an action with known things makes the fact so."""
     if edge.schema is None or edge.reveals:
@@ -69,11 +76,11 @@ class Ways(Filling):
         best: bool = False,
         barred: Barred = NOTHING_BARRED,
     ) -> None:
-        self._effort = effort if effort is not None else Effort()
-        self._best = best
+        self.effort = effort if effort is not None else Effort()
+        self.best = best
         self._doubting = achievers.shares
         super().__init__(achievers, situation, order)
-        self._order = order
+        self.order = order
         self._found: dict[Fact, Found] = {}
         """The edges found in this situation, with the cost from which on others were left out."""
         self._beyond = inf
@@ -87,19 +94,64 @@ class Ways(Filling):
 
     def _edges_of_earlier_steps(self) -> dict[Fact, Found]:
         """Edges kept for the same goal and order of places; for others all is forgotten."""
-        goal = self._situation.goal
-        known = self._known_names
-        if known.expanded.goal is not goal or known.expanded.order != self._order:
-            known.expanded = Expanded(goal, self._order, {}, {})
+        goal = self.situation.goal
+        known = self.known_names
+        if known.expanded.goal is not goal or known.expanded.order != self.order:
+            known.expanded = Expanded(goal, self.order, {}, {})
             known.fills = {}
-        return known.expanded.best if self._best else known.expanded.every
+        return known.expanded.best if self.best else known.expanded.every
 
-    def _edges_to(self, fact: Fact, spend: float) -> Sequence[Edge]:
+    def serves(self, situation: Situation, order: Order, effort: Effort | None) -> bool:
+        """True if what was found holds in a situation too: it is the same one, and what more is
+        found counts as part of the same effort, if it is counted.
+        """
+        mine = self.situation
+        return (
+            (effort is None or effort is self.effort)
+            and mine.belief is situation.belief
+            and mine.goal is situation.goal
+            and mine.past == situation.past
+            and (self.order is order or self.order == order)
+        )
+
+    def bar(self, barred: Barred) -> bool:
+        """Leave out other commands than before, and find the ways to facts anew that these give;
+        False if they are the same.
+        """
+        if self._barred == barred:
+            return False
+        changed = _differing(self._barred, barred)
+        for fact, found in list(self._found.items()):
+            if any(edge.command in changed for edge in found.edges):
+                del self._found[fact]
+        self._barred = barred
+        self._barred_begin = {}
+        return True
+
+    def edges_to(self, fact: Fact, spend: float = inf) -> Sequence[Edge]:
         """The edges to a fact that does not hold, by ways that cost less than may be spent."""
         had = self._found_before(fact)
         if had.left_out >= spend:
             return had.edges
         return self._find_edges(fact, had, spend)
+
+    def ways_found(self, fact: Fact, spend: float) -> WaysFound:
+        """The same with the least that any other way costs."""
+        edges = self.edges_to(fact, spend)
+        return WaysFound(edges, self._found[fact].left_out)
+
+    def least_price(self, fact: Fact) -> float:
+        """The least that a way to a fact that does not hold can cost."""
+        if fact.predicate == SEEN or fact.alternatives:
+            return 0.0
+        least = inf
+        revealers = self.index.revealers.get(fact.predicate)
+        if revealers is not None:
+            least = self._price_of_look(fact) + revealers.least_from(0.0)
+        if fact.makeable:
+            makers = self.index.makers(fact.predicate, fact.negated)
+            least = min(least, makers.least_from(0.0))
+        return least
 
     def _found_before(self, fact: Fact) -> Found:
         """The edges to a fact that were found in this situation, or in an earlier step if they
@@ -124,7 +176,7 @@ class Ways(Filling):
         self._beyond = inf
         found = list(had.edges)
         if fact.predicate == SEEN:
-            found += [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
+            found += [Edge(fact, (one,), 0.0) for one in self.glimpses(fact.args[0])]
         elif fact.alternatives:
             found += [Edge(fact, (one,), 0.0) for one in fact.alternatives]
         else:
@@ -154,12 +206,12 @@ class Ways(Filling):
         """
         since = had.left_out
         edges: list[Edge] = []
-        if self._truth(fact) is None and not self._is_makeable(fact, revealable=True):
+        if self.truth(fact) is None and not self._is_makeable(fact, revealable=True):
             edges += self._by_looking(fact, since, spend)
         if not fact.makeable:
             return edges
         edges += self._by_making(fact, since, spend)
-        companion = self._index.companions.get(fact.predicate)
+        companion = self.index.companions.get(fact.predicate)
         if companion is None or fact.negated:
             return edges
         is_direct = any(map(_is_direct, had.edges)) or any(map(_is_direct, edges))
@@ -171,7 +223,7 @@ class Ways(Filling):
         """Ways to see whether a fact holds, dearer the less likely its place is."""
         edges: list[Edge] = []
         price = self._price_of_look(fact)
-        revealers = self._index.revealers.get(fact.predicate, _NO_WAYS)
+        revealers = self.index.revealers.get(fact.predicate, _NO_WAYS)
         for way in self._affordable(revealers, since, spend):
             edges += self._ground(way, fact, price)
         return edges
@@ -183,7 +235,7 @@ class Ways(Filling):
     def _by_making(self, fact: Fact, since: float, spend: float) -> list[Edge]:
         """Ways to make a fact so."""
         edges: list[Edge] = []
-        makers = self._index.makers(fact.predicate, fact.negated)
+        makers = self.index.makers(fact.predicate, fact.negated)
         for way in self._affordable(makers, since, spend):
             if not way.circular:
                 edges += self._ground(way, fact)
@@ -202,10 +254,10 @@ class Ways(Filling):
         """Being at one thing is being at all that is in the same place: ways there by another
         name.
         """
-        together = self._index.together[companion]
-        for way in self._affordable(self._index.makers(fact.predicate), since, spend):
+        together = self.index.together[companion]
+        for way in self._affordable(self.index.makers(fact.predicate), since, spend):
             for one in self._beside(companion, fact, way):
-                judged = self._judge(together, {"one": one, "other": fact.args[0]})
+                judged = self.judge(together, {"one": one, "other": fact.args[0]})
                 if judged.possible is False:
                     continue
                 if judged.left is not None:
@@ -242,7 +294,7 @@ class Ways(Filling):
             edges = edges[:CHOICES]
             if len(edges) < CHOICES < _AHEAD < len(filled):
                 edges = self._first_edges(way, fact, price, filled)
-        self._effort.spent += 1 + len(edges)
+        self.effort.spent += 1 + len(edges)
         return edges
 
     def _first_edges(
@@ -278,7 +330,7 @@ class Ways(Filling):
         """
         if not filled:
             return []
-        grounds = self._index.groundwork.grounds
+        grounds = self.index.groundwork.grounds
         key = (id(way), fact, price)
         kept = grounds.get(key)
         if kept is not None and kept.way is way and kept.filled is filled:
@@ -319,8 +371,8 @@ class Ways(Filling):
         """The names that fill a way's parameters for a fact over some names, with the answers that
         say so; of an earlier step where these still hold.
         """
-        key = (way.shape, self._best, args)
-        fills = self._known_names.fills
+        key = (way.shape, self.best, args)
+        fills = self.known_names.fills
         kept = fills.get(key)
         if kept is not None and kept.moment == self._moment:
             return kept
@@ -344,17 +396,17 @@ class Ways(Filling):
                 # The effect is about a thing that the manual names.
                 if kind_of(name) != parameter:
                     return ()
-            elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
+            elif binding.setdefault(parameter, name) != name or not self.suits(parameter, name):
                 return ()
         return self._fill(way, binding)
 
-    def _glimpses(self, thing: str) -> Sequence[Fact]:
+    def glimpses(self, thing: str) -> Sequence[Fact]:
         """All that nobody knows of a thing and that some action shows."""
         if thing == UNSEEN:
             return self._glimpses_of_anything()
         found: dict[Fact, None] = {}
-        for predicate, revealers in self._index.revealers.items():
-            if predicate in self._index.together:
+        for predicate, revealers in self.index.revealers.items():
+            if predicate in self.index.together:
                 continue  # being together never says where a thing is
             for way in revealers:
                 if self._may_concern(way, thing):
@@ -375,7 +427,7 @@ class Ways(Filling):
         """
         new: list[Achiever] = []
         known: list[Achiever] = []
-        for revealers in self._index.revealers.values():
+        for revealers in self.index.revealers.values():
             for way in revealers:
                 is_new = ANYTHING in way.fact.args or not way.fact.args
                 (new if is_new else known).append(way)
@@ -386,7 +438,7 @@ class Ways(Filling):
 
     def _left_to_see(self, fact: Fact) -> float:
         """The least number of needs that an action which shows a fact leaves to be seen to."""
-        return min([len(edge.needs) for edge in self._edges_to(fact, inf)], default=inf)
+        return min([len(edge.needs) for edge in self.edges_to(fact, inf)], default=inf)
 
     def _unknown_of_all(self, ways: Iterable[Achiever]) -> Sequence[Fact]:
         """Facts that some ways show and nobody knows, about whatever may be found."""
@@ -402,7 +454,7 @@ class Ways(Filling):
             binding = dict(zip(free, chosen, strict=True))
             args = tuple(binding.get(arg, thing) for arg in way.fact.args)
             fact = way.fact._replace(args=args, makeable=False)
-            if self._truth(fact) is None:
+            if self.truth(fact) is None:
                 yield fact
 
     def _finding(self, edge: Edge) -> Edge:
@@ -431,7 +483,7 @@ class Ways(Filling):
         then = barred.get((edge.command, edge.fact.predicate, edge.fact.args))
         if then is None:
             return False
-        positional = self._index.positional
+        positional = self.index.positional
         moves = any(effect.atom.predicate in positional for effect in schema.effects)
         return self._as_then(then, edge.needs, moving=moves)
 
