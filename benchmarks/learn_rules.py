@@ -2,6 +2,7 @@
 hand-written one.
 
     python benchmarks/learn_rules.py --seeds 0-9 [--jobs N] --data DIR [--textworld examples/textworld] [--worlds …]
+    python benchmarks/learn_rules.py --worlds small --seeds 0-2
     python benchmarks/learn_rules.py alfworld --data DIR [--steps 20000,2000,200] [--games 140] [--checked 40000]
                                               [--seed 0] [--out FOLDER] [--figure curve.png]
     python benchmarks/learn_rules.py example  [--steps 2000]
@@ -9,9 +10,9 @@ hand-written one.
     python benchmarks/learn_rules.py express  [--steps 20000] [--games 25] [--skip 0] [--only coin,sorting]
     python benchmarks/learn_rules.py telecom  [--steps 4000] [--games 74] [--checked 2000]
 
-With `--seeds`, one table over seeds and worlds, N manuals at once (see `learned_table.py`); DIR is
-ALFWorld's data, or a folder with an `unpack.py` that lays it out. Each of the others shows one
-world in detail.
+The first two make one table over seeds and worlds, N manuals at once (see `learned_table.py`); DIR is
+ALFWorld's data, or a folder with an `unpack.py` that lays it out; `small` are the three worlds of
+`tests/induction/small_worlds`. Each of the others shows one world in detail.
 
 `alfworld` learns from one half of the training games at each number of steps, plays the last games
 of the other half and the seen games with the planner and nothing hand-written but tier 1, and then
@@ -49,6 +50,7 @@ from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.induction.manuals.manual_verify import table, verify
 from rpms.logic.actions import PARAMETER
 from rpms.logic.belief import Belief, Situation
+from rpms.logic.errors import InputError
 from rpms.logic.facts import Clause, Truth
 from rpms.logic.rules import RuleManual
 from rpms.models.base import Decoding
@@ -506,7 +508,7 @@ def main() -> None:
     )
     parser.add_argument("--seeds", type=_seeds, default=_seeds("0-2"), help="such as 0-9 or 0,3,5")
     parser.add_argument("--jobs", type=int, default=1, help="manuals that are learned at once")
-    parser.add_argument("--worlds", default="alfworld,textworld,express,science")
+    parser.add_argument("--worlds", help="some of alfworld,textworld,express,science,small")
     parser.add_argument("--textworld", type=Path, help="the folder of the TextWorld example")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--steps")
@@ -524,7 +526,10 @@ def main() -> None:
         from learned_table import table as one_table  # noqa: PLC0415  it imports this module
     _off_this_folder()
     if args.what is None:
-        one_table(args)
+        try:
+            one_table(args)
+        except InputError as error:
+            parser.error(str(error))
         return
     every = {
         "alfworld": alfworld,

@@ -9,6 +9,7 @@ in `OUT/table.jsonl` as they come, and a second run goes on from there.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import multiprocessing
 import random
@@ -21,16 +22,19 @@ from typing import Any, NamedTuple
 
 from learn_rules import check_guard, learned_with, play_all
 
+from rpms.logic.errors import InputError
 from rpms.play.sources import choose_manual, manual_of
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 
-ALFWORLD_STEPS, TEXTWORLD_STEPS, EXPRESS_STEPS, SCIENCE_STEPS = (
-    (20_000, 5_000),
-    8_000,
-    20_000,
-    40_000,
-)
+WORLDS = ("alfworld", "textworld", "express", "science", "small")
+ALFWORLD_STEPS = (20_000, 5_000)
+TEXTWORLD_STEPS = 8_000
+EXPRESS_STEPS = 20_000
+SCIENCE_STEPS = 40_000
+SMALL_STEPS = 6_000
+SMALL = ("vending", "corridor", "post_office")
+"""The worlds of `tests/induction/small_worlds`, by the names that they have themselves."""
 MOST_GAMES = {"textworld-express": 25, "scienceworld": 100}
 FEW_SEEDS = 3
 """Seeds of the worlds that take long."""
@@ -50,9 +54,46 @@ class Job(NamedTuple):
         return " ".join(filter(None, (self.world, self.kind, f"{self.steps:,} steps")))
 
 
+def chosen_worlds(args: argparse.Namespace) -> list[str]:
+    """The worlds that were asked for; of those that nobody named, all that can be opened."""
+    if not args.worlds:
+        without = {"alfworld": args.data, "textworld": args.textworld}
+        return [name for name in WORLDS if without.get(name, True)]
+    worlds: list[str] = args.worlds.split(",")
+    for name in worlds:
+        if name not in WORLDS:
+            raise InputError(f"--worlds: no {name!r}; there are: {', '.join(WORLDS)}")
+    if "alfworld" in worlds and not args.data:
+        raise InputError("--worlds alfworld needs --data DIR, the folder of its games")
+    if "textworld" in worlds and not args.textworld:
+        raise InputError("--worlds textworld needs --textworld examples/textworld")
+    return worlds
+
+
+def chosen_games(only: str | None) -> tuple[list[str], int]:
+    """The games of TextWorldExpress to learn, and how many there are in all."""
+    tasks = find_world("textworld-express").tasks("train", Setting())
+    games = sorted({task.type for task in tasks})
+    chosen = only.split(",") if only else games
+    for name in chosen:
+        if name not in games:
+            raise InputError(f"--only: no game {name!r}; there are: {', '.join(games)}")
+    return chosen, len(games)
+
+
+def world_of(job: Job) -> World:
+    """The world of a job: a small one is a module of this clone's tests, others are installed."""
+    if job.world not in SMALL:
+        return find_world(job.world)
+    sys.path.append(str(Path(__file__).resolve().parents[1]))
+    world: World = importlib.import_module(f"tests.induction.small_worlds.{job.world}").world
+    return world
+
+
 def jobs_of(args: argparse.Namespace) -> Iterator[Job]:
     """Every manual of the table, the slowest first."""
-    worlds, few = args.worlds.split(","), args.seeds[:FEW_SEEDS]
+    worlds = chosen_worlds(args)
+    few = args.seeds[:FEW_SEEDS]
     asked = [int(steps) for steps in args.steps.split(",")] if args.steps else []
     if "science" in worlds:
         yield from (
@@ -61,27 +102,31 @@ def jobs_of(args: argparse.Namespace) -> Iterator[Job]:
             for seed in few
         )
     if "express" in worlds:
-        games = sorted(
-            {task.type for task in find_world("textworld-express").tasks("train", Setting())}
-        )
-        shares = [steps // len(games) for steps in asked or [EXPRESS_STEPS]]
-        games = args.only.split(",") if args.only else games
+        games, of = chosen_games(args.only)
+        shares = [steps // of for steps in asked or [EXPRESS_STEPS]]
         yield from (
             Job("textworld-express", game, share, seed)
             for share in shares
             for game in games
             for seed in few
         )
-    if "alfworld" in worlds and args.data:
+    if "alfworld" in worlds:
         yield from (
             Job("alfworld", "", steps, seed)
             for steps in asked or ALFWORLD_STEPS
             for seed in args.seeds
         )
-    if "textworld" in worlds and args.textworld:
+    if "textworld" in worlds:
         yield from (
             Job(str(args.textworld), "", steps, seed)
             for steps in asked or [TEXTWORLD_STEPS]
+            for seed in few
+        )
+    if "small" in worlds:
+        yield from (
+            Job(name, "", steps, seed)
+            for name in SMALL
+            for steps in asked or [SMALL_STEPS]
             for seed in few
         )
 
@@ -129,7 +174,7 @@ def games_of(
 
 def work(job: Job, args: argparse.Namespace) -> dict[str, Any]:
     """Learn a manual and play with it."""
-    world = find_world(job.world)
+    world = world_of(job)
     options = {"game": job.kind} if job.kind else {}
     setting = Setting(data=args.data) if job.world == "alfworld" else Setting(options=options)
     explored, played = games_of(
@@ -163,12 +208,13 @@ def work(job: Job, args: argparse.Namespace) -> dict[str, Any]:
 
 def table(args: argparse.Namespace) -> None:
     """Do all jobs, and print the table."""
+    wanted = list(jobs_of(args))
     args.out.mkdir(parents=True, exist_ok=True)
     args.data = unpacked(args.data, args.out) if args.data else None
     file = args.out / "table.jsonl"
     rows = [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
     known = {Job(row["world"], row["kind"], row["steps"], row["seed"]) for row in rows}
-    left = [job for job in jobs_of(args) if job not in known]
+    left = [job for job in wanted if job not in known]
     # forked: this folder has a module with the name of a package, and is not on the path when a
     # child looks for it
     with multiprocessing.get_context("fork").Pool(args.jobs, maxtasksperchild=1) as pool:
