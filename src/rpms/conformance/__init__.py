@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from rpms.conformance.properties import PROPERTIES, members
+from rpms.conformance.game_properties import members
+from rpms.conformance.properties import PROPERTIES
 from rpms.conformance.walk import Broken, Failed, Skipped, Subject
 from rpms.logic.errors import InputError, RPMSError
 from rpms.worlds.base import Setting, World, lacking
