@@ -29,6 +29,7 @@ from rpms.paper.episode import Episode
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.advice import plan_of
+from rpms.planning.commands_refused import Refusals
 from rpms.planning.lower_bounds import LowerBounds
 from rpms.planning.trust import CONFIRMED, REFUTED, STEPS, LinePart, ManualLine, Trust
 from rpms.planning.trust import FULL as FULL_TRUST
@@ -451,6 +452,6 @@ def test_a_command_refused_in_two_states_is_barred_in_both() -> None:
         )
     one, other, again = (Situation(belief, goal) for belief in beliefs[3:6])
     command = "clean apple 1 with sinkbasin 1"
-    trust = Trust().barring(command, rules, one).barring(command, rules, other)
-    assert trust.bars(command, rules, other)
-    assert trust.bars(command, rules, again)
+    refusals = Refusals().with_refused(command, rules, one).with_refused(command, rules, other)
+    assert refusals.bars(command, rules, other)
+    assert refusals.bars(command, rules, again)

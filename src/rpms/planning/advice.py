@@ -84,7 +84,8 @@ class Adviser:
         if self.enforcement.adapt and memories:
             plan = weighed(plan, memories, step)
         first = plan.options[0].command if plan.options else ""
-        return plan, noticed.trusting(noticed.trust.but(first=first))
+        trust = noticed.trust
+        return plan, noticed.trusting(trust.but(plans=replace(trust.plans, first=first)))
 
     def _spelled(self, step: AdaptContext) -> Callable[[str], str]:
         """Commands as the world spells them in this step."""
@@ -187,7 +188,7 @@ class PlanAdvice(Advice):
         if not enforcement.doubt:
             return False
         trust = self.noticed_with_plan.trust
-        return trust.bars(command, self.step.schemas, self.step.situation)
+        return trust.refusals.bars(command, self.step.schemas, self.step.situation)
 
     def defies(self, command: str) -> bool:
         if not self.adviser.enforcement.doubt:

@@ -13,13 +13,11 @@ from functools import cached_property, lru_cache
 from itertools import chain, combinations, permutations, product
 from typing import NamedTuple
 
-from rpms.logic.achievers import command_of
 from rpms.logic.actions import ActionSchema, DoubtfulActions, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Clause, Literal, Truth, grouped
 from rpms.logic.goal import Progress
 from rpms.logic.rules import ActiveRules, Purpose, Stage, atoms_over, kept_with_rules
-from rpms.planning.filling import Barred, Shown, Surroundings
 from rpms.planning.trust import (
     COMPLETE,
     CONTRADICTED,
@@ -125,26 +123,6 @@ def doubts_rest_on(trust: Trust) -> tuple[object, ...]:
         trust.held,
         frozenset(worked.items()),
     )
-
-
-def barred(rules: ActiveRules, trust: Trust, idle: Iterable[str]) -> Barred:
-    """Commands that were refused or showed nothing, with the surroundings then, and `idle` ones,
-    which are not to be given as things are.
-    """
-    found: dict[str | Shown, Surroundings | None] = {}
-    for shown, then_shown in trust.blank.items():
-        found[shown] = then_shown
-    last: dict[str, Surroundings | None] = {}
-    for command, times in trust.refused.items():
-        last[command] = times[-1]
-    last |= dict.fromkeys(idle)
-    for command, then in last.items():
-        instance = rules.instance(command)
-        if instance is None:
-            found[command] = then
-        else:
-            found[command_of(instance.schema, instance.binding)] = then
-    return found
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from rpms.logic.facts import kind_of
 from rpms.logic.ground import UNASKED, Ground
 from rpms.logic.kept_answers import Passing, asked_about
 from rpms.logic.wanted_facts import Achiever, Fact, Level, NamedFact, Need
+from rpms.planning.commands_refused import Surroundings
 from rpms.planning.whereabouts import Order, PlaceRanks
 
 PLACES = 12
@@ -20,22 +21,6 @@ PLACES = 12
 FILLINGS = 60
 """Choices of two names or more that are considered for one fact where lines may be doubted: a
 full hand can be had with anything that can be taken from anywhere."""
-
-
-class Surroundings(NamedTuple):
-    """Known facts about a command's things and the agent: if equal, nothing has changed."""
-
-    location: str | None
-    holding: object
-    facts: tuple[tuple[NamedFact, bool | None], ...] = ()
-    """Values of the facts over the command's things, by predicate and names."""
-
-
-Shown = tuple[str, str, tuple[str, ...]]
-"""A command with the fact that it was given for: its predicate and names."""
-Barred = Mapping[str | Shown, Surroundings | None]
-"""Commands that were refused or showed nothing, with the surroundings in which plans do not give
-them again; None for those that they do not begin with, whatever these are."""
 
 
 class Filled(NamedTuple):

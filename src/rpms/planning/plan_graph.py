@@ -12,9 +12,9 @@ from rpms.logic.facts import Atom, Truth
 from rpms.logic.rules import ANYTHING, Purpose
 from rpms.logic.wanted_facts import Fact, Judged, Need
 from rpms.paper.progress import Demands
+from rpms.planning.commands_refused import Barred
 from rpms.planning.edges import GOAL, UNSEEN, Edge, Link, Option
 from rpms.planning.effort import Effort
-from rpms.planning.filling import Barred
 from rpms.planning.search import Search
 from rpms.planning.ways import NOTHING_BARRED, Ways
 from rpms.planning.whereabouts import Order

@@ -16,14 +16,15 @@ from rpms.logic.achievers import Achievers, achievers_of
 from rpms.logic.belief import Situation
 from rpms.logic.kept_answers import Groundwork
 from rpms.logic.rules import ActiveRules
-from rpms.planning.doubtful_rules import DoubtBook, barred, doubted, doubts_rest_on
+from rpms.planning.doubtful_rules import DoubtBook, doubted, doubts_rest_on
 from rpms.planning.edges import UNSEEN, Option
 from rpms.planning.effort import EXPANDED, FURTHER, Effort
 from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.plan_graph import Plan
+from rpms.planning.plans_begun import doubts_of
 from rpms.planning.reason import Reasoner, reasoner_of
 from rpms.planning.surprise import PlanNoticed, circle
-from rpms.planning.trust import FULL, STEPS, Trust, doubts_of
+from rpms.planning.trust import FULL, STEPS, Trust
 from rpms.planning.untried import Spelling, untried
 from rpms.planning.whereabouts import Order, likely_places
 
@@ -56,12 +57,12 @@ def plan_with_doubts(
     context: AdaptContext, rules: ActiveRules, spell: Spelling, noticed: PlanNoticed
 ) -> tuple[Plan, PlanNoticed]:
     """Plan from the manual and the trust left in it."""
-    trust_before = noticed.trust
-    circumstances = trust_before.circumstances(context.situation)
-    state = (context.state, trust_before.against_lines())
+    circumstances = noticed.trust.circumstances(context.situation)
+    state = (context.state, noticed.trust.against_lines())
     step = _DoubtingStep(context, rules, spell, Effort())
-    if trust_before.in_vain == circumstances and state in trust_before.states_in_vain:
-        nothing = Plan(cut=trust_before.states_in_vain[state])
+    earlier = noticed.trust.fruitless
+    if earlier.circumstances == circumstances and state in earlier.states:
+        nothing = Plan(cut=earlier.states[state])
         step.fruitless.append(_Fruitless(_DEAREST, nothing))
     begun = _BegunBefore(context, rules, noticed.trust)
     best, noticed = _best_that_leads_on(step, begun, noticed)
@@ -72,9 +73,10 @@ def plan_with_doubts(
     if best.cut and options:
         options[0] = _with_more_evidence(options[0], NOT_ALL_WEIGHED)
     offered = {one.command: one.chain for one in reversed(options) if one.chain}
-    trust = noticed.trust.but(offered=offered)
+    trust = noticed.trust
+    trust = trust.but(plans=replace(trust.plans, offered=offered))
     if step.effort.is_in_vain:
-        trust = trust.giving_up(circumstances, state, cut=best.cut)
+        trust = trust.but(fruitless=trust.fruitless.and_(circumstances, state, cut=best.cut))
     return best.offering(options), noticed.trusting(trust)
 
 
@@ -98,7 +100,7 @@ class _BegunBefore:
         if _waits(option) and option.command == self._last:
             return False
         here = self._context
-        return self._trust.has_begun(option, here.state, here.situation, self._rules)
+        return self._trust.plans.has_begun(option, here.state, here.situation, self._rules)
 
 
 def _best_that_leads_on(
@@ -223,7 +225,7 @@ class _DoubtingStep:
             best = _better(best, self._looks(doubtful, self._unseen))
             if _settles(best):
                 return best
-        if doubtful.trust.in_vain != doubtful.trust.circumstances(self._situation):
+        if doubtful.trust.fruitless.circumstances != doubtful.trust.circumstances(self._situation):
             self.effort.allowed = EXPANDED * FURTHER
         most = min(_DEAREST, best.cost - _CHEAPER) if best.options else _DEAREST
         found = self._doubting(doubtful, most)
@@ -265,7 +267,7 @@ class _DoubtingStep:
             written = option.spelled(self.spell)
             if written.command in idle:
                 continue
-            if not trust.bars(written.command, self.rules, self._situation):
+            if not trust.refusals.bars(written.command, self.rules, self._situation):
                 kept.append(written)
         return plan.offering(kept)
 
@@ -298,7 +300,7 @@ class _Doubtful:
     def has_grounds(self) -> bool:
         """True if anything that happened may speak against a line."""
         trust = self.trust
-        return bool(trust.shaken or trust.learned or self.idle or trust.refused)
+        return bool(trust.shaken or trust.learned or self.idle or trust.refusals.refused)
 
     @cached_property
     def _weighed(self) -> "_Weighed":
@@ -308,7 +310,7 @@ class _Doubtful:
     def reasoner(self) -> Reasoner:
         """Plans with doubts, and without commands that are not to be given."""
         reasoner = self._weighed.reasoner
-        commands = barred(self.rules, self.trust, self.idle)
+        commands = self.trust.refusals.barred(self.rules, self.idle)
         return Reasoner(reasoner.rules, reasoner.achievers, commands)
 
     def is_contradicted(self, plan: Plan) -> bool:

@@ -19,9 +19,9 @@ from rpms.logic.belief import Situation
 from rpms.logic.kept_answers import KnownNames
 from rpms.logic.rules import ActiveRules, Purpose, kept_with_rules
 from rpms.logic.wanted_facts import Fact, fact_of
+from rpms.planning.commands_refused import Barred
 from rpms.planning.edges import UNSEEN, Link, Option
 from rpms.planning.effort import Effort
-from rpms.planning.filling import Barred
 from rpms.planning.impasse import Impasse, Missing
 from rpms.planning.plan_graph import Graph, Plan, Remedy
 from rpms.planning.ways import NOTHING_BARRED

@@ -130,12 +130,14 @@ def notice(
     noticed = compare(trust, now.schemas, before, last.action, situation, refused=last.failed)
     if not won and goal_holds(now.schemas, situation, now.progress):
         noticed = goal_goes_on(noticed, now.schemas, situation)
-    begun = (last.state, last.action, before, trust.offered.get(last.action, ()))
     # A circle that a player walks by its own choice says nothing about the manual.
-    by_plan = last.action == trust.first and not last.failed and not noticed.surprises
-    return noticed.trusting(
-        noticed.trust.but(walked=(*noticed.trust.walked, begun) if by_plan else ())
-    )
+    by_plan = last.action == trust.plans.first and not last.failed and not noticed.surprises
+    plans = noticed.trust.plans
+    if by_plan:
+        plans = plans.having_begun(last.state, last.action, before)
+    else:
+        plans = replace(plans, walked=())
+    return noticed.trusting(noticed.trust.but(plans=plans))
 
 
 def against_memory(
@@ -186,8 +188,10 @@ def compare(
     refused: bool,
 ) -> PlanNoticed:
     """Hold what a command did against what the manual foretold of it."""
-    noticed = PlanNoticed(trust.barring(command, rules, after) if refused else trust)
-    doubt = trust.doubt(command)
+    doubt = trust.plans.doubt(command)
+    if refused:
+        trust = trust.but(refusals=trust.refusals.with_refused(command, rules, after))
+    noticed = PlanNoticed(trust)
     # A hope that comes true is learned, and no hope any more.
     if doubt and (refused or HOPED in doubt):
         line = ManualLine(doubt, LinePart.DOUBTED, "")
@@ -210,13 +214,15 @@ def compare(
 
 def _with_blank_look(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
     """A look that a plan began with and that did not tell what it was for showed nothing."""
-    chain = noticed.trust.offered.get(done.command, ())
+    chain = noticed.trust.plans.offered.get(done.command, ())
     if not chain or not chain[0].reveals:
         return noticed
     link = chain[0]
     if done.after.value(link.fact.predicate, link.fact.args) is not None:
         return noticed
-    return noticed.trusting(noticed.trust.blanked(link, done.command, done.rules, done.after))
+    trust = noticed.trust
+    refusals = trust.refusals.with_blank(link, done.command, done.rules, done.after)
+    return noticed.trusting(trust.but(refusals=refusals))
 
 
 def _with_effects(
@@ -252,7 +258,7 @@ def _refused(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
     """
     trust = noticed.trust
     false, unknown = _needs_not_met(done)
-    waived = WAIVED in trust.doubt(done.command)
+    waived = WAIVED in trust.plans.doubt(done.command)
     if false and not waived:
         return noticed.trusting(_confirming(trust, done, false))
     # no need explains it, or needs were left open on purpose: what nobody knew may be needed too
@@ -261,7 +267,8 @@ def _refused(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
     if waived and (false or unknown):
         return noticed.trusting(_confirming(suspecting, done, [*false, *unknown]))
     if unknown and trust.is_first_guess(done.key, done.command):
-        return noticed.trusting(suspecting.guessing(done.command, done.instance, unknown))
+        refusals = suspecting.refusals.with_guess(done.command, done.instance, unknown)
+        return noticed.trusting(suspecting.but(refusals=refusals))
     return _refused_without_reason(noticed.trusting(suspecting), done)
 
 
@@ -307,7 +314,7 @@ def _accepted(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
     rules, instance = done.rules, done.instance
     trust = noticed.trust.working(done.key, rules, instance, done.before, done.after)
     # Where a need was supposed, it may have worked for what the manual does not state.
-    if SUPPOSED not in trust.doubt(done.command):
+    if SUPPOSED not in trust.plans.doubt(done.command):
         trust = trust.weighed(ManualLine(done.key, LinePart.NEEDS, COMPLETE), CONFIRMED)
     noticed = noticed.trusting(trust)
     for clause in rules.needs_of(instance.schema):

@@ -5,11 +5,10 @@ CONTRADICTED). Planning against a line costs its trust in steps, relying on it w
 (`doubtful_rules`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from itertools import permutations
 from math import inf
 from typing import NamedTuple, Self
 
@@ -17,8 +16,8 @@ from rpms.logic.actions import ActionSchema, Instance, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Facts, Literal, Truth
 from rpms.logic.rules import ActiveRules, atoms_over
-from rpms.planning.edges import Link, Option
-from rpms.planning.filling import Surroundings
+from rpms.planning.commands_refused import Refusals
+from rpms.planning.plans_begun import PlansBegun
 
 FULL = 4.0
 """The trust of a line that the manual states."""
@@ -74,8 +73,6 @@ class ManualLine(NamedTuple):
         return f"{self.of} {self.part} {self.text}"
 
 
-Chain = tuple[Link, ...]
-"""A plan: its actions, the first one first."""
 COMPLETE = "nothing else"
 
 
@@ -100,8 +97,24 @@ class Worked:
 
 
 @dataclass(frozen=True)
+class FruitlessSearches:
+    """Searches that found no plan, whatever was doubted: they are not made again for nothing."""
+
+    circumstances: object = None
+    """What decided the last of them: known things, and what was learned or is suspected."""
+    states: Mapping[object, bool] = field(default_factory=dict)
+    """The states in which no plan was found under these, each with the evidence against lines then:
+    True where the search was cut, so that not all doubts were weighed."""
+
+    def and_(self, circumstances: object, state: object, *, cut: bool) -> Self:
+        """The same after one more search; `cut` if not all doubts were weighed."""
+        before = self.states if self.circumstances == circumstances else {}
+        return type(self)(circumstances, {**before, state: cut})
+
+
+@dataclass(frozen=True)
 class Trust:
-    """An episode's evidence about the manual's lines so far."""
+    """What an episode has told so far of the manual's lines, of commands and of plans."""
 
     evidence: Mapping[ManualLine, float] = field(default_factory=dict)
     """Evidence for and against a line, in units of trust."""
@@ -114,29 +127,17 @@ class Trust:
     may need one."""
     worked: Mapping[str, tuple[Worked, ...]] = field(default_factory=dict)
     """Times that an action worked, by the action."""
-    refused: Mapping[str, tuple[Surroundings, ...]] = field(default_factory=dict)
-    """Commands that were refused, with the facts on their things each time, the last one last."""
-    guessed: Mapping[str, tuple[Clause, ...]] = field(default_factory=dict)
-    """Commands that were refused, with the needs of which nobody knew: these were hardly met."""
-    blank: Mapping[tuple[str, str, tuple[str, ...]], Surroundings] = field(default_factory=dict)
-    """Commands that did not show a fact that they were given for."""
-    walked: tuple[tuple[str, str, Situation, Chain], ...] = ()
-    """Commands that began plans since something new was learned, each with its state: the same plan
-    begun there again would lead back again."""
-    first: str = ""
-    """The command that the plan at hand begins with."""
-    offered: Mapping[str, Chain] = field(default_factory=dict)
-    """Commands that the plans at hand begin with, and these plans."""
-    in_vain: object = None
-    """The last circumstances in which no plan was found, whatever was doubted."""
-    states_in_vain: Mapping[object, bool] = field(default_factory=dict)
-    """By state, with all that speaks against lines, in which no plan was found then: True where the
-    search was cut, so that not all doubts were weighed."""
-    last: str = ""
-    """The last surprise, in words."""
     held: frozenset[Literal] | None = None
     """Facts over the goal's variables that held beside all that the goal wants, without a win;
     None if it never did."""
+    refusals: Refusals = field(default_factory=Refusals)
+    """Commands that are not to be given again as things are."""
+    plans: PlansBegun = field(default_factory=PlansBegun)
+    """The plans at hand, and those that were begun."""
+    fruitless: FruitlessSearches = field(default_factory=FruitlessSearches)
+    """Searches that found no plan."""
+    last: str = ""
+    """The last surprise, in words."""
 
     @property
     def shaken(self) -> bool:
@@ -156,6 +157,8 @@ class Trust:
         other = object.__new__(type(self))
         vars(other).update(vars(self), **parts)
         return other
+
+    # Trust in lines.
 
     def of(self, line: ManualLine, stated: float = FULL) -> float:
         """The trust in a line; of one that is stated some is left unless it was refuted.
@@ -184,13 +187,6 @@ class Trust:
         """The same with more evidence on a line."""
         return self.but(evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
 
-    def circumstances(self, situation: Situation) -> object:
-        """All that decides if there is a plan with doubts, prices apart: known things, and what
-        was learned or is suspected.
-        """
-        things = frozenset[str]().union(*situation.belief.names.values())
-        return things, self.learned, self.unexplained, self.held
-
     def against_lines(self) -> frozenset[tuple[ManualLine, float]]:
         """The evidence against lines of the manual, which makes doubts cheaper."""
         evidence = self.evidence.items()
@@ -198,46 +194,22 @@ class Trust:
             [one for one in evidence if one[1] < 0 and one[0].part is not LinePart.DOUBTED]
         )
 
-    def giving_up(self, circumstances: object, state: object, *, cut: bool) -> Self:
-        """The same once no plan was found in a state, whatever was doubted; `cut` if not all
-        doubts were weighed.
+    def circumstances(self, situation: Situation) -> object:
+        """All that decides if there is a plan with doubts, prices apart: known things, and what
+        was learned or is suspected.
         """
-        before = self.states_in_vain if self.in_vain == circumstances else {}
-        return self.but(in_vain=circumstances, states_in_vain={**before, state: cut})
+        things = frozenset[str]().union(*situation.belief.names.values())
+        return things, self.learned, self.unexplained, self.held
 
-    def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
-        """True if a command was refused when all about its things and the place was as it is
-        now, or when its needs were as unknown as they are now.
-        """
-        if command not in self.refused:
-            return False
-        guessed = self.guessed.get(command)
-        if guessed and all(need.truth(situation) is Truth.UNKNOWN for need in guessed):
-            return True
-        return surroundings(command, rules, situation) in self.refused[command]
+    # What actions did.
 
     def is_first_guess(self, action: str, command: str) -> bool:
         """True if a command is a plan's that trusts the manual, and no other command of this
         action was refused without a known reason.
         """
-        if self.shaken or command not in self.offered or self.doubt(command):
+        if self.shaken or command not in self.plans.offered or self.plans.doubt(command):
             return False
-        return action not in self.unexplained or command in self.guessed
-
-    def guessing(self, command: str, instance: Instance, unknown: Sequence[Clause]) -> Self:
-        """The same once a command was refused that had needs of which nobody knows."""
-        needs = tuple(need.bind(instance.binding) for need in unknown)
-        return self.but(guessed={**self.guessed, command: needs})
-
-    def barring(self, command: str, rules: ActiveRules, situation: Situation) -> Self:
-        """The same once a command was refused."""
-        then = (*self.refused.get(command, ()), surroundings(command, rules, situation))
-        return self.but(refused={**self.refused, command: then})
-
-    def blanked(self, link: Link, command: str, rules: ActiveRules, situation: Situation) -> Self:
-        """The same once a command did not show the fact that it was given for."""
-        what = (link.command, *link.fact[:2])
-        return self.but(blank={**self.blank, what: surroundings(command, rules, situation)})
+        return action not in self.unexplained or command in self.refusals.guessed
 
     def suspecting(self, action: str, false: frozenset[Literal]) -> Self:
         """The same once an action was refused without a reason while some facts were not known
@@ -258,27 +230,12 @@ class Trust:
         every = frozenset[Literal]().union(*refusals).difference(*cleared)
         return {one: sum(one not in false for false in refusals) for one in sorted(every, key=str)}
 
-    def doubt(self, command: str) -> str:
-        """The line that a command goes against by the plans at hand."""
-        return self.offered[command][0].doubt if command in self.offered else ""
-
     def working(
         self, action: str, rules: ActiveRules, instance: Instance, before: Facts, after: Facts
     ) -> Self:
         """The same once an action worked: it needs none of the facts that were false."""
         times = (*self.worked.get(action, ()), Worked(rules, instance, before, after))
         return self.but(worked={**self.worked, action: times})
-
-    def has_begun(self, option: Option, state: str, present: Situation, rules: ActiveRules) -> bool:
-        """True if a plan with the same first command and doubts was begun in this very state,
-        nothing having been learned since.
-        """
-        for was, command, then, chain in self.walked:
-            if was != state or command != option.command:
-                continue
-            if doubts_of(chain) == doubts_of(option.chain) and unchanged(rules, then, present):
-                return True
-        return False
 
     def learning(self, action: str, news: Iterable[Literal | Revelation], *, lacking: bool) -> Self:
         """The same with changes that no line foretold."""
@@ -289,11 +246,7 @@ class Trust:
 
 
 UNSHAKEN = Trust()
-
-
-def doubts_of(chain: Chain) -> tuple[str, ...]:
-    """The doubts that a plan rests on."""
-    return tuple(link.doubt for link in chain if link.doubt)
+"""What is known before anything happened."""
 
 
 def false_over(
@@ -308,28 +261,3 @@ def false_over(
         if unknown or value is not Truth.UNKNOWN:
             found.append(Literal(atom, negated=value is Truth.TRUE))
     return frozenset(found)
-
-
-def surroundings(command: str, rules: ActiveRules, situation: Situation) -> Surroundings:
-    """The facts about a command's things and the agent."""
-    belief, instance = situation.belief, rules.instance(command)
-    if instance is None:
-        return Surroundings(str(belief.signature()), belief.fingerprint)
-    about = (atom.bind(instance.binding) for atom in atoms_over(rules, instance.schema))
-    facts = tuple(((atom.predicate, atom.args), situation.truth(atom).known) for atom in about)
-    return Surroundings(belief.location, belief.holding, facts)
-
-
-def unchanged(rules: ActiveRules, before: Situation, now: Situation) -> bool:
-    """True if all that is known of the goal's things and what is in hand is as it was before."""
-    things = dict.fromkeys(now.belief.holding)
-    for word in (now.goal.object, now.goal.destination):
-        if word:
-            things |= dict.fromkeys(now.belief.called(word))
-    for name, predicate in rules.predicates.items():
-        if predicate.lasting:
-            continue
-        for args in permutations(things, len(predicate.args)):
-            if before.value(name, args) is not now.value(name, args):
-                return False
-    return True

@@ -35,7 +35,7 @@ def untried(
         every = [names_for(name, names) for name in schema.variables]
         for binding, lacking in choosing.choices(every, things, found):
             written = spell(command_of(schema, binding))
-            if written in done or trust.bars(written, rules, situation):
+            if written in done or trust.refusals.bars(written, rules, situation):
                 continue
             against = tuple(clause.bind(binding) for clause in lacking)
             found.append(_Untried(len(against), written, against))

@@ -17,9 +17,10 @@ from rpms.logic.facts import is_unseen, kind_of
 from rpms.logic.kept_answers import Expanded, Fill, Found, Grounded, asked_about
 from rpms.logic.rules import ANYTHING
 from rpms.logic.wanted_facts import Achiever, Fact, Offer
+from rpms.planning.commands_refused import Barred, Surroundings
 from rpms.planning.edges import UNSEEN, Edge
 from rpms.planning.effort import Effort
-from rpms.planning.filling import Barred, Filled, Filling, Surroundings
+from rpms.planning.filling import Filled, Filling
 from rpms.planning.lower_bounds import WaysFound
 from rpms.planning.whereabouts import Order
 
