@@ -25,7 +25,7 @@ from rpms.paper.compose import compose
 from rpms.paper.progress import standing
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.advice import PlanAdvice
-from rpms.planning.doubtful_rules import wanted_facts
+from rpms.planning.facts_at_stake import wanted_facts
 from rpms.planning.plan_graph import Plan
 from rpms.planning.plan_with_doubts import plan_with_doubts
 from rpms.planning.reason import Reasoner, reasoner_of

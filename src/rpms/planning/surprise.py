@@ -17,17 +17,9 @@ from rpms.paper import beyond
 from rpms.paper.beyond import StepContext, Surprise
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.verdict import Candidate
-from rpms.planning.doubtful_rules import (
-    HOPED,
-    SUPPOSED,
-    WAIVED,
-    excludes,
-    facts_made,
-    goal_holds,
-    unfinished,
-    wanted_facts,
-)
+from rpms.planning.doubts import HOPED, SUPPOSED, WAIVED
 from rpms.planning.edges import UNSEEN, Link
+from rpms.planning.facts_at_stake import excludes, facts_made, wanted_facts
 from rpms.planning.trust import (
     COMPLETE,
     CONFIRMED,
@@ -39,6 +31,7 @@ from rpms.planning.trust import (
     Trust,
     false_over,
 )
+from rpms.planning.unfinished_goals import goal_holds, unfinished
 
 _BOUND = 200
 """Ways to bind the parameters that a process does not name, each to a name that may do; more are

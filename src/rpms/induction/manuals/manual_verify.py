@@ -15,8 +15,8 @@ from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.belief import Situation, has_asked
 from rpms.logic.facts import Clause, Literal, Truth
 from rpms.logic.rules import ActiveRules, RuleManual
-from rpms.planning.doubtful_rules import bindings_met
 from rpms.planning.surprise import processes_of
+from rpms.planning.unfinished_goals import bindings_met
 from rpms.store.evidence import Trace, Witness
 from rpms.worlds.base import World
 

@@ -20,9 +20,9 @@ from rpms.logic.facts import Clause, Literal, Truth
 from rpms.logic.goal import NOTHING_DONE
 from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.paper.beyond import Surprise
-from rpms.planning.doubtful_rules import bindings_met, continuations_of, goal_holds, things_of
 from rpms.planning.surprise import PlanNoticed, SurpriseKind, compare, goal_goes_on
 from rpms.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine, Trust
+from rpms.planning.unfinished_goals import bindings_met, further_wants, goal_holds, things_of
 from rpms.store.evidence import Trace, Witness
 from rpms.worlds.base import World
 
@@ -249,7 +249,7 @@ def _new_wants(rules: ActiveRules, trust: Trust) -> Iterator[Edit]:
         return
     held = trust.held or frozenset()
     others = things_of(rules).keys() - purpose.over.keys()
-    later_by = continuations_of(rules)
+    later_by = further_wants(rules)
     for fact in sorted(later_by, key=lambda fact: later_by[fact]):
         if fact not in held and others.isdisjoint(fact.atom.args):
             yield Edit(purpose.name, LinePart.WANTS, Clause((fact,)), last=False)

@@ -1,0 +1,78 @@
+"""The facts that a manual's lines need, bring about and end."""
+
+from collections.abc import Iterable
+
+from rpms.logic.actions import ActionSchema
+from rpms.logic.facts import Literal
+from rpms.logic.rules import ActiveRules, kept_with_rules
+
+
+@kept_with_rules
+def uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
+    """Each fact that a line of some action needs."""
+    needs = (
+        (schema.name, clause) for schema in rules.all_actions for clause in schema.preconditions
+    )
+    return tuple((name, literal) for name, clause in needs for literal in clause.literals)
+
+
+@kept_with_rules
+def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
+    """Facts that actions and the goal need, by predicate and sign, without permanent facts and
+    kinds.
+    """
+    wanted = [literal for _, literal in uses(rules)]
+    if rules.purpose is not None:
+        wanted += rules.purpose.wants
+    told = {*rules.lore.facts, *rules.lore.kinds}
+    lasting = {name for name, predicate in rules.predicates.items() if predicate.lasting}
+    known = rules.predicates.keys() - told - lasting
+    return frozenset(
+        (each.atom.predicate, each.negated) for each in wanted if each.atom.predicate in known
+    )
+
+
+@kept_with_rules
+def served_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
+    """Facts that actions, this goal or another need."""
+    served = set(wanted_facts(rules))
+    for goal in rules.goals:
+        served.update(literal.signed for literal in goal.wants)
+    return frozenset(served)
+
+
+def facts_made(schemas: Iterable[ActionSchema]) -> frozenset[tuple[str, bool]]:
+    """Facts that some actions bring about, by predicate and sign."""
+    made: set[tuple[str, bool]] = set()
+    for schema in schemas:
+        made.update(effect.signed for effect in schema.effects)
+    return frozenset(made)
+
+
+def excludes(rules: ActiveRules, one: Literal, other: Literal) -> bool:
+    """True if of two facts only one can be so: one is at one place."""
+    if one == other or one.negated or other.negated:
+        return False
+    predicate = one.atom.predicate
+    return predicate == other.atom.predicate and bool(rules.predicates[predicate].exclusive)
+
+
+def undone_with(
+    rules: ActiveRules, facts: Iterable[Literal], others: Iterable[Literal]
+) -> set[Literal]:
+    """Those of `facts` that every action causing one of `others` ends, or that exclude it: to
+    put down ends holding.
+    """
+    found: set[Literal] = set()
+    for wanted in others:
+        undone: list[set[Literal]] = []
+        for schema in rules.all_actions:
+            for effect in schema.effects:
+                if effect.signed == wanted.signed:
+                    binding = dict(zip(effect.atom.args, wanted.atom.args, strict=True))
+                    undone.append({each.opposite().bind(binding) for each in schema.effects})
+        ended = set.intersection(*undone) if undone else ()
+        for fact in facts:
+            if fact in ended or excludes(rules, wanted, fact):
+                found.add(fact)
+    return found
