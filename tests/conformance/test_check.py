@@ -20,7 +20,7 @@ from rpms.logic.facts import Truth
 from rpms.logic.goal import Goal
 from rpms.paper.beyond import Surprise
 from rpms.paper.wording import Wording
-from rpms.planning.surprise import SurpriseKind
+from rpms.planning.noticed import SurpriseKind
 from rpms.worlds.base import Command, Game, Outcome, Setting, Task, World
 from rpms.worlds.registry import find_world, world_names
 from tests.induction.small_worlds import corridor, post_office, vending

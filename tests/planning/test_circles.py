@@ -19,7 +19,7 @@ from rpms.paper.enforcement import STRICT
 from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.wording import Wording
-from rpms.planning.surprise import SurpriseKind
+from rpms.planning.noticed import SurpriseKind
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

@@ -20,11 +20,11 @@ from rpms.planning import plan_with_doubts, search
 from rpms.planning.advice import plan_of
 from rpms.planning.edges import Edge
 from rpms.planning.effort import Effort
+from rpms.planning.noticed import SurpriseKind
 from rpms.planning.plan_graph import Plan
 from rpms.planning.plan_with_doubts import NOT_ALL_WEIGHED
 from rpms.planning.reason import Reasoner
 from rpms.planning.search import Reached, Search
-from rpms.planning.surprise import SurpriseKind
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

@@ -6,7 +6,8 @@ import pytest
 
 from rpms.logic.belief import FactBelief, Situation
 from rpms.logic.goal import Goal
-from rpms.planning.surprise import SurpriseKind, compare
+from rpms.planning.noticed import SurpriseKind
+from rpms.planning.surprise import compare
 from rpms.planning.trust import UNSHAKEN
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual

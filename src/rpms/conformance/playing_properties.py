@@ -14,8 +14,8 @@ from rpms.paper.decide import Mind, decide
 from rpms.paper.episode import Ending, Episode, Step
 from rpms.paper.prompt import SHARED, Layout, Part, Prompt, Turn
 from rpms.paper.recall import EpisodicMemory
+from rpms.planning.noticed import SurpriseKind
 from rpms.planning.reason import reasoner_of
-from rpms.planning.surprise import SurpriseKind
 from rpms.play.seats import play_task
 from rpms.play.step import Player
 

@@ -33,11 +33,11 @@ from rpms.planning.menu import (
     next_steps,
     purpose_of,
 )
+from rpms.planning.noticed import PlanNoticed
 from rpms.planning.plan_graph import Plan
 from rpms.planning.plan_with_doubts import plan_with_doubts
 from rpms.planning.reason import plan_for, reasoner_of
 from rpms.planning.remedies import review
-from rpms.planning.surprise import PlanNoticed
 from rpms.planning.trust import UNSHAKEN
 
 _FAILED_SHOWN = 4

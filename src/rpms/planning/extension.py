@@ -23,7 +23,8 @@ from rpms.planning.advice import Adviser, PlanAdvice, Spell, as_written
 from rpms.planning.experience.adapt import Adapt, AdaptContext, adapted
 from rpms.planning.experience.following import Following
 from rpms.planning.from_here import arbitrate_by_action, executable_from_here, judge_here
-from rpms.planning.surprise import PlanNoticed, notice
+from rpms.planning.noticed import PlanNoticed
+from rpms.planning.surprise import notice
 from rpms.planning.trust import UNSHAKEN
 from rpms.planning.whereabouts import Whereabouts, likely_places
 

@@ -16,14 +16,15 @@ from rpms.logic.achievers import Achievers, achievers_of
 from rpms.logic.belief import Situation
 from rpms.logic.kept_answers import Groundwork
 from rpms.logic.rules import ActiveRules
+from rpms.planning.circles import circle
 from rpms.planning.doubtful_rules import DoubtBook, doubted, doubts_rest_on
 from rpms.planning.edges import UNSEEN, Option
 from rpms.planning.effort import EXPANDED, FURTHER, Effort
 from rpms.planning.experience.adapt import AdaptContext
+from rpms.planning.noticed import PlanNoticed
 from rpms.planning.plan_graph import Plan
 from rpms.planning.plans_begun import doubts_of
 from rpms.planning.reason import Reasoner, reasoner_of
-from rpms.planning.surprise import PlanNoticed, circle
 from rpms.planning.trust import FULL, STEPS, Trust
 from rpms.planning.untried import Spelling, untried
 from rpms.planning.whereabouts import Order, likely_places

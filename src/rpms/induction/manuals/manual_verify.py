@@ -15,7 +15,7 @@ from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.belief import Situation, has_asked
 from rpms.logic.facts import Clause, Literal, Truth
 from rpms.logic.rules import ActiveRules, RuleManual
-from rpms.planning.surprise import processes_of
+from rpms.planning.set_off import processes_of
 from rpms.planning.unfinished_goals import bindings_met
 from rpms.store.evidence import Trace, Witness
 from rpms.worlds.base import World

@@ -20,7 +20,8 @@ from rpms.logic.facts import Clause, Literal, Truth
 from rpms.logic.goal import NOTHING_DONE
 from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.paper.beyond import Surprise
-from rpms.planning.surprise import PlanNoticed, SurpriseKind, compare, goal_goes_on
+from rpms.planning.noticed import PlanNoticed, SurpriseKind
+from rpms.planning.surprise import compare, goal_goes_on
 from rpms.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine, Trust
 from rpms.planning.unfinished_goals import bindings_met, further_wants, goal_holds, things_of
 from rpms.store.evidence import Trace, Witness
