@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.foreign.file_reader import is_there
 from rpms.learning.harvest import harvest_by
@@ -35,6 +35,13 @@ from rpms.play.understanding import Ask, Reads
 from rpms.store.memories import freeze, read_frozen, write_memory
 from rpms.worlds.base import Outcome, World
 from rpms.worlds.registry import find_world
+
+
+class _Made(NamedTuple):
+    """A move, and the course that it was decided in."""
+
+    course: Course
+    move: Move
 
 
 class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"]):
@@ -93,7 +100,7 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         self._course: Course | None = None
         self._move: Move | None = None
         self._thread: ThreadPoolExecutor | None = None
-        self._making: Future[tuple[Course, Move]] | None = None
+        self._making: Future[_Made] | None = None
 
     def _read(
         self, condition: str | Condition | None, memory: object, settings: Mapping[str, Any]
@@ -184,33 +191,33 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         self._making = self._thread.submit(self._make, observation)
         return self._take(await asyncio.wrap_future(self._making))
 
-    def _make(self, observation: str) -> tuple[Course, Move]:
+    def _make(self, observation: str) -> _Made:
         """Hear what came of the last command, decide and ask; nothing of the agent is changed."""
-        course, move = self._course, self._move
+        course = self._course
+        move = self._move
         if course is None:
             raise InputError("call reset(task) before act(observation)")
         if move is None:
             observation = self._stating_the_task(observation, course.goal)
         else:
             course = self._player.after(course, move, Outcome(observation))
-        return course, self._player.choose(course, observation, self._name)
+        return _Made(course, self._player.choose(course, observation, self._name))
 
-    def _take(self, made: tuple[Course, Move]) -> str:
-        self._course, self._move = made
-        self.usage = self.usage + self._move.asked.usage
-        return self._move.command
+    def _take(self, made: _Made) -> str:
+        self._course = made.course
+        self._move = made.move
+        self.usage = self.usage + made.move.asked.usage
+        return made.move.command
 
     def _stating_the_task(self, observation: str, goal: Goal) -> str:
         if self._request:
             return self.world.stating(observation, self._request)
         if self._task.strip() in observation or (goal.text and goal.text in observation):
             return observation
-        lead = (
-            ""
-            if self._task.lstrip().casefold().startswith("your task is to")
-            else "Your task is to: "
-        )
-        return f"{observation}\n{lead}{self._task.strip()}"
+        task = self._task.strip()
+        if not task.casefold().startswith("your task is to"):
+            task = f"Your task is to: {task}"
+        return f"{observation}\n{task}"
 
     def outcome(
         self, *, won: bool, observation: str = "", fatal: bool = False

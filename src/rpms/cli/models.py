@@ -1,5 +1,6 @@
 """`rpms models`: which models there are, and whether one answers."""
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -38,8 +39,10 @@ def list_models(context: typer.Context) -> None:
     """List the providers, and what is missing before each can be used."""
     if context.invoked_subcommand is not None:
         return
-    states = {provider.form: available(provider) for provider in PROVIDERS.values()}
-    rows = [(form, ready_cell(ready=ready), why) for form, (ready, why) in states.items()]
+    rows: list[Sequence[str | TableCell]] = []
+    for provider in PROVIDERS.values():
+        state = available(provider)
+        rows.append((provider.form, ready_cell(ready=state.ready), state.why))
     make_console().print(grid(("--model", "ready", "because"), rows, words=3))
     for name, record in shipped_records().items():
         say(f"replay/{name} ships with this package: {record.line}")

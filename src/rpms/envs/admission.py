@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LONGEST_COMMAND
@@ -33,6 +33,13 @@ LONGEST_NAME = 200
 _JSON = "application/json"
 
 
+class Refusal(NamedTuple):
+    """The answer to a request that is not admitted."""
+
+    status: int
+    reason: str
+
+
 @dataclass(frozen=True)
 class Admission:
     """Callers admitted to a server: not pages of other sites, nor names of other hosts that
@@ -44,19 +51,18 @@ class Admission:
     token: str = field(default="", repr=False)
     """Token that a client must send; empty if only this machine can reach the server."""
 
-    def refusal(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
-        """Status and reason, if a request is not to be answered."""
+    def refusal(self, headers: Mapping[str, str]) -> Refusal | None:
+        """The refusal of a request that is not to be answered."""
         if _host(_HOST, headers.get("host", "")) not in self.hosts:
-            return 421, "this server has another name: --allow-host adds one"
+            return Refusal(421, "this server has another name: --allow-host adds one")
         origin = headers.get("origin")
         if origin is not None and _host(_ORIGIN, origin) not in self.hosts:
-            return 403, "pages of other sites may not use this server: --allow-host adds one"
+            reason = "pages of other sites may not use this server: --allow-host adds one"
+            return Refusal(403, reason)
         sent = headers.get("authorization", "").removeprefix("Bearer ").encode("utf-8", "replace")
         if self.token and not hmac.compare_digest(sent, self.token.encode("utf-8", "replace")):
-            return (
-                401,
-                f"this server wants the token of {TOKEN_VARIABLE} as `Authorization: Bearer …`",
-            )
+            token = f"the token of {TOKEN_VARIABLE} as `Authorization: Bearer …`"
+            return Refusal(401, f"this server wants {token}")
         return None
 
 
@@ -77,8 +83,15 @@ _ONCE = ("host", "origin", "authorization", "content-type", "content-length")
 """Headers that decide: of two, the code behind might take the other one."""
 
 
-def _named_once(pairs: Iterable[tuple[bytes, bytes]]) -> tuple[dict[str, str], str]:
-    """Headers by their names, and one that stands twice though it decides; empty for none."""
+class _Headers(NamedTuple):
+    """The headers of a request."""
+
+    by_name: dict[str, str]
+    twice: str
+    """One that stands twice though it decides; empty for none."""
+
+
+def _read_headers(pairs: Iterable[tuple[bytes, bytes]]) -> _Headers:
     headers: dict[str, str] = {}
     twice = ""
     for name_bytes, value in pairs:
@@ -86,7 +99,7 @@ def _named_once(pairs: Iterable[tuple[bytes, bytes]]) -> tuple[dict[str, str], s
         if name in headers and name in _ONCE:
             twice = name
         headers[name] = value.decode("latin-1")
-    return headers, twice
+    return _Headers(headers, twice)
 
 
 def admission(host: str, allowed: Iterable[str], token: str) -> Admission:
@@ -113,38 +126,40 @@ class Admitting:
     """
 
     def __init__(self, app: Any, admitted: Admission) -> None:
-        self._app, self._admitted = app, admitted
+        self._app = app
+        self._admitted = admitted
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers, twice = _named_once(scope["headers"])
-        refused = self._admitted.refusal(headers)
-        if twice:
-            refused = 400, f"the header {twice} stands twice"
+        headers = _read_headers(scope["headers"])
+        refused = self._admitted.refusal(headers.by_name)
+        if headers.twice:
+            refused = Refusal(400, f"the header {headers.twice} stands twice")
         if scope["type"] == "http":
-            await self._answer(scope, receive, send, headers.get("content-type", ""), refused)
+            content = headers.by_name.get("content-type", "")
+            await self._answer(scope, receive, send, content, refused)
         elif refused is not None:
             await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": refused[1]})
+            await send({"type": "websocket.close", "code": 1008, "reason": refused.reason})
         else:
             await self._listen(scope, receive, send)
 
     async def _answer(
-        self, scope: Any, receive: Any, send: Any, content: str, refused: tuple[int, str] | None
+        self, scope: Any, receive: Any, send: Any, content: str, refused: Refusal | None
     ) -> None:
         is_json = content.partition(";")[0].strip().lower() == _JSON
         if refused is None and scope["method"] == "POST" and not is_json:
-            refused = 415, f"send JSON, with the content type {_JSON}"
+            refused = Refusal(415, f"send JSON, with the content type {_JSON}")
         message: Any = {}
         if refused is None:
             message = await _whole_message(receive)
             if len(message["body"]) > LARGEST_MESSAGE:
-                refused = 413, f"a message has at most {LARGEST_MESSAGE:,} bytes"
+                refused = Refusal(413, f"a message has at most {LARGEST_MESSAGE:,} bytes")
         if refused is not None:  # the rest of the body is not read, nor waited for
-            status, reason = refused
-            answer = JSONResponse({"detail": reason}, status, {"connection": "close"})
+            detail = {"detail": refused.reason}
+            answer = JSONResponse(detail, refused.status, {"connection": "close"})
             await answer(scope, receive, send)
             return
         body = message["body"]

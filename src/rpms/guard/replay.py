@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.foreign.file_reader import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
@@ -36,13 +36,22 @@ class Replayed:
         return self.now.word != self.then
 
 
+class PlayedEvent(NamedTuple):
+    """An event of a log that is played again."""
+
+    event: Event
+    guard: Guard
+    """The guard of its conversation, which has learned it."""
+    before: Mapping[Atom, Truth]
+    """The facts of a call before its result was learned, where they are asked for."""
+
+
 def played(
     guard: Guard, log: Path, gaps: Counter[str] | None = None, *, asked: bool = False
-) -> Iterator[tuple[Event, Guard, Mapping[Atom, Truth]]]:
-    """The events of a log, each with the guard of its conversation, which has learned it.
+) -> Iterator[PlayedEvent]:
+    """Play the events of a log again.
 
-    Where `asked`, also the facts of a call before its result was learned. `gaps` counts what could
-    not be learned.
+    `asked`: ask for the facts before each result. `gaps` counts what could not be learned.
     """
     live: dict[str, Guard] = {}
     gaps = gaps if gaps is not None else Counter()
@@ -55,7 +64,7 @@ def played(
         if asked and isinstance(event, ResultLine):
             before = here.facts_of(call_of(event))
         _learn(here, event, gaps)
-        yield event, here, before
+        yield PlayedEvent(event, here, before)
 
 
 def _learn(guard: Guard, event: Event, gaps: Counter[str]) -> None:

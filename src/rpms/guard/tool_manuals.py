@@ -64,6 +64,21 @@ _COMPARED_TO_TEXT = ("starts", "ends", "contains", "matches", "inside", "under")
 _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
+class _FactRead(NamedTuple):
+    """A fact as it is written."""
+
+    form: FactForm
+    compared: dict[str, Any]
+    """Its comparisons, each of which is a key of its own."""
+
+
+class _Source(NamedTuple):
+    """The source of a reading's values: how they are taken, and from which path or field."""
+
+    take: Take
+    path: str
+
+
 @dataclass
 class _Reader(ManualReader[ToolManual]):
     """Builds one manual out of one or more files: facts, then tools, then policies, which speak
@@ -111,7 +126,8 @@ class _Reader(ManualReader[ToolManual]):
         """Beginning of a failed result, or a condition on its JSON: `{path: ok, is: false}`."""
         if isinstance(value, str):
             return value
-        return self._reading(place, *self._fact_form(place, {**value, "of": RESULT}))
+        read = self._fact_form(place, {**value, "of": RESULT})
+        return self._reading(place, read.form, read.compared)
 
     # --- where facts are from ---
 
@@ -121,15 +137,15 @@ class _Reader(ManualReader[ToolManual]):
         if not NAME.fullmatch(name):
             raise place.error(f"{name!r} cannot name a record; write it like `reservation`")
         self.claim(place, f"record {name}")
-        heads = frozenset({"arguments", RESULT, *(["item"] if read.each else [])})
+        heads = frozenset({"arguments", RESULT})
+        if read.each:
+            heads |= {"item"}
         key = read_each(self._from, place.at("key"), read.key, heads)
         each = self._from(place.at("each"), read.each, heads - {"item"}) if read.each else None
         at = self._from(place.at("at"), read.at, heads) if read.at else None
-        asked = (
-            self._from(place.at("asked"), read.asked, frozenset({"arguments"}))
-            if read.asked
-            else None
-        )
+        asked = None
+        if read.asked:
+            asked = self._from(place.at("asked"), read.asked, frozenset({"arguments"}))
         ask = read.ask or f"look up the {name}"
         self.manual.records[name] = calls.RecordKind(name, read.from_, key, each, at, ask, asked)
 
@@ -173,22 +189,22 @@ class _Reader(ManualReader[ToolManual]):
         if len(kind.key) > len(read.args):
             raise place.error(f"the first of `args` must name the {read.of}")
 
-    def _fact_form(self, place: Place, value: object) -> tuple[FactForm, dict[str, Any]]:
-        """A fact as it is written, and its comparisons, each of which is a key of its own."""
+    def _fact_form(self, place: Place, value: object) -> _FactRead:
+        """Read a fact, without the comparisons that are keys of it."""
         if not isinstance(value, Mapping):
-            return place.read(FactForm, value), {}
+            return _FactRead(place.read(FactForm, value), {})
         compared = {key: plain(value[key]) for key in COMPARISONS if key in value}
         read = place.read(FactForm, {key: value[key] for key in value if key not in compared})
         if read.as_ and read.as_ not in ALIKE:
             raise place.at("as").error(f"{place.name}: as: should be one of {', '.join(ALIKE)}")
-        return read, compared
+        return _FactRead(read, compared)
 
     def _reading(self, place: Place, read: FactForm, compared: Mapping[str, Any]) -> Reading:
-        take, text = self._taken(place, read, compared)
+        source = self._source(place, read, compared)
         if read.initially is not None:
             raise place.at("initially").error("what is read from a record is not so at first")
         compare, other = next(iter(compared.items()))
-        way = place.at("path").parsed(Path.parse, text)
+        way = place.at("path").parsed(Path.parse, source.path)
         if not way.head and not read.of:
             raise place.error(
                 "say of which record: `of: NAME`; or begin the path with an argument: `<items>.*`",
@@ -197,23 +213,24 @@ class _Reader(ManualReader[ToolManual]):
         used = way.parameters | (other.parameters if isinstance(other, Path) else frozenset())
         for name in sorted(used - set(read.args)):
             raise place.error(f"<{name}> is none of the `args` of this fact")
-        return Reading(way, compare, other, read.which, take, ALIKE.get(read.as_))
+        return Reading(way, compare, other, read.which, source.take, ALIKE.get(read.as_))
 
-    def _taken(self, place: Place, read: FactForm, compared: Mapping[str, Any]) -> tuple[Take, str]:
-        """The source of a reading's values, and its path or field.
-
-        A reading must have exactly one of these, and one comparison.
-        """
-        given = ((Take.EACH, read.path), (Take.COUNT, read.count), (Take.SUM, read.sum))
-        taken = [(take, text) for take, text in given if text]
-        if not taken and not compared:
+    def _source(self, place: Place, read: FactForm, compared: Mapping[str, Any]) -> _Source:
+        """The source of a reading's values. It must have exactly one, and one comparison."""
+        possible = (
+            _Source(Take.EACH, read.path),
+            _Source(Take.COUNT, read.count),
+            _Source(Take.SUM, read.sum),
+        )
+        given = [source for source in possible if source.path]
+        if not given and not compared:
             raise place.error("say what is read: a `path`, `count` or `sum`, and a comparison")
-        if len(taken) != 1 or len(compared) != 1:
+        if len(given) != 1 or len(compared) != 1:
             choice = ", ".join(COMPARISONS)
             raise place.error(
                 f"a reading is one of `path`, `count` and `sum`, and one comparison: {choice}"
             )
-        return taken[0]
+        return given[0]
 
     def _other(self, place: Place, compare: str, other: Any) -> Any:
         """Value of a comparison, checked for what the comparison can use."""

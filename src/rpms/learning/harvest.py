@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from rpms.learning.corrective_rules import (
     ActionThatWorked,
@@ -372,9 +373,14 @@ MOST_LOST = 40
 """Episodes without a win that lessons are taken from: they repeat each other."""
 
 
-def episodes_of(
-    world: World, manual: RuleManual, traces: Iterable[Trace]
-) -> Iterator[tuple[str, Episode]]:
+class PlayedTrace(NamedTuple):
+    """An exploration's episode as one that an agent played, and where it comes from."""
+
+    origin: str
+    episode: Episode
+
+
+def episodes_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> Iterator[PlayedTrace]:
     """Episodes as if an agent with the manual had played them, so that their progress is known."""
     mind = compose(RULES_ONLY, replace(knowledge_of(world), manual=manual), EpisodicMemory())
     for trace in traces:
@@ -408,7 +414,8 @@ def episodes_of(
             observation = spoken.answer
         ending = Ending.WON if trace.won else Ending.OUT_OF_STEPS
         score = trace.steps[-1].score if trace.steps else 0.0
-        yield trace.episode, Episode(trace.task, trace.kind, goal.text, ending, score, tuple(steps))
+        episode = Episode(trace.task, trace.kind, goal.text, ending, score, tuple(steps))
+        yield PlayedTrace(trace.episode, episode)
 
 
 def write_memory_of(file: Path, world: World, manual: RuleManual, traces: Sequence[Trace]) -> int:

@@ -79,14 +79,19 @@ def full_text(entry: Entry) -> str:
     return f"{fields}\nlearned in:\n{origins or '  (not recorded)'}"
 
 
+class ChangedEntry(NamedTuple):
+    """An entry that gives the same advice with other evidence, wording or weight."""
+
+    before: Entry
+    after: Entry
+
+
 class MemoryDifference(NamedTuple):
     """Differences of two memories. Entries are compared by what they say, not by their ids."""
 
     added: tuple[Entry, ...]
     removed: tuple[Entry, ...]
-    changed: tuple[tuple[Entry, Entry], ...]
-    """Entries that give the same advice with other evidence, wording or weight: before and
-    after."""
+    changed: tuple[ChangedEntry, ...]
 
 
 def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifference:
@@ -97,13 +102,13 @@ def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifferenc
         raise InputError(f"these are memories of two worlds, {before.world} and {after.world}")
     old = _by_key(before)
     added: list[Entry] = []
-    changed: list[tuple[Entry, Entry]] = []
+    changed: list[ChangedEntry] = []
     for key, entry in _by_key(after).items():
         earlier = old.pop(key, None)
         if earlier is None:
             added.append(entry)
         elif {**record(earlier), "id": entry.id} != record(entry):
-            changed.append((earlier, entry))
+            changed.append(ChangedEntry(earlier, entry))
     return MemoryDifference(tuple(added), tuple(old.values()), tuple(changed))
 
 

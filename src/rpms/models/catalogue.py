@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from rapidfuzz import process
@@ -175,17 +175,21 @@ def missing_extra(provider: Provider) -> str:
     return f"needs pip install 'rpms[{provider.extra}]'"
 
 
-def _reached(provider: Provider, given: str | None = None) -> tuple[str, str | None]:
-    """The address in force, and the key, from the environment alone.
+class _Access(NamedTuple):
+    """The address in force, and the key, which no error text ever holds."""
 
-    No error text ever holds it.
-    """
+    url: str
+    key: str | None
+
+
+def _access_to(provider: Provider, given: str | None = None) -> _Access:
+    """The way to a provider; its key comes from the environment alone."""
     url = base_url_of(provider, given)
     if url is None:
         either = f"--base-url or {provider.base_url_variable}"
         raise InputError(f"{provider.form} needs {either}, such as http://localhost:8000/v1")
     check_base_url(url)
-    return url, _key_of(provider)
+    return _Access(url, _key_of(provider))
 
 
 def _key_of(provider: Provider) -> str | None:
@@ -203,26 +207,32 @@ def _key_of(provider: Provider) -> str | None:
     return key or None
 
 
-def available(provider: Provider) -> tuple[bool, str]:
-    """True if nothing is known to be missing, and why.
+class Availability(NamedTuple):
+    """State of a provider: ready if nothing is known to be missing."""
 
-    No key is tried, and only servers on this machine are called.
+    ready: bool
+    why: str
+
+
+def available(provider: Provider) -> Availability:
+    """Look if a provider can be used. No key is tried, and only servers on this machine are
+    called.
     """
     lacking = missing_extra(provider)
     if lacking:
-        return False, lacking
+        return Availability(False, lacking)
     if provider.base_url_variable is None:
-        return True, f"rpms[{provider.extra}] is installed" if provider.extra else ""
+        return Availability(True, f"rpms[{provider.extra}] is installed" if provider.extra else "")
     try:
-        url, _ = _reached(provider)
+        url = _access_to(provider).url
     except RPMSError as error:
-        return False, str(error)
+        return Availability(False, str(error))
     if not is_loopback(url):
         key = f"{provider.key_variable} is set, " if provider.key_needed else ""
-        return True, f"{key}{shown_url(url)}"
+        return Availability(True, f"{key}{shown_url(url)}")
     if not _listens(url):
-        return False, f"no server listens at {shown_url(url)}"
-    return True, f"a server listens at {shown_url(url)}"
+        return Availability(False, f"no server listens at {shown_url(url)}")
+    return Availability(True, f"a server listens at {shown_url(url)}")
 
 
 def _listens(url: str) -> bool:
@@ -326,7 +336,7 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
     from rpms.models.claude import ClaudeModel  # noqa: PLC0415  what few commands need
     from rpms.models.remote import RemoteModel  # noqa: PLC0415  what few commands need
 
-    url, key = _reached(provider, options.base_url)
+    url, key = _access_to(provider, options.base_url)
     reached: Any = {"key": key, "key_variable": provider.key_variable, "patience": options.patience}
     if provider.backend is Backend.ANTHROPIC:
         return ClaudeModel(str(name), name.rest, url, **reached)

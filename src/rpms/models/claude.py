@@ -4,11 +4,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from rpms.models.base import Answer, Request, Usage
-from rpms.models.patience import (
-    NOT_OF_PROTOCOL,
-    TryAgain,
-)
-from rpms.models.remote import ServedModel
+from rpms.models.patience import NOT_OF_PROTOCOL, TryAgain
+from rpms.models.remote import Sdk, ServedModel
 from rpms.models.wire import count, dig
 from rpms.paper.prompt import Form, Part, Prompt
 
@@ -24,18 +21,27 @@ _MARK = {"type": "ephemeral"}
 _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length"}
 
 
+class CachedPieces(NamedTuple):
+    """A prompt as content blocks, marked where the provider should cache."""
+
+    system: Pieces
+    messages: list[dict[str, Any]]
+
+
 class ClaudeModel(ServedModel):
     """A model of Anthropic's."""
 
-    sdk = ("anthropic", "Anthropic", "/v1/messages")
+    sdk = Sdk("anthropic", "Anthropic", "/v1/messages")
     adaptable: ClassVar = dict.fromkeys(("temperature", "top_p", "stop_sequences"))
     stop = "stop_sequences"
 
     def answer(self, request: Request) -> Answer:
         system, messages = cached_pieces(request.prompt)
-        # Its seed has no counterpart there.
-        unsent = () if request.decoding.seed is None else ("seed not sent: this provider has none",)
-        return self._ask(messages, request.decoding, {"system": system} if system else {}, unsent)
+        extra = {"system": system} if system else {}
+        unsent: tuple[str, ...] = ()
+        if request.decoding.seed is not None:
+            unsent = ("seed not sent: this provider has none",)
+        return self._ask(messages, request.decoding, extra, unsent)
 
     def _read(self, body: Any, _sent: Mapping[str, Any]) -> Answer:
         content = dig(body, "content")
@@ -56,7 +62,7 @@ class ClaudeModel(ServedModel):
         return Answer(text, usage, finish)
 
 
-def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
+def cached_pieces(prompt: Prompt) -> CachedPieces:
     """The system's text as content blocks, and the messages, marked where the provider should
     cache.
 
@@ -72,13 +78,14 @@ def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
         messages.append({"role": message.role, "content": _pieces(message.content)})
     fixed = _end_of_fixed(prompt)
     if fixed is not None:
-        return _pieces(system, {fixed}, {fixed}), messages
+        return CachedPieces(_pieces(system, {fixed}, {fixed}), messages)
     opening = said[0].content
     cuts = _cuts(prompt, opening)
     messages[0]["content"] = _pieces(opening, cuts.ends, {cuts.fixed, *cuts.ends[-1:]})
     if len(messages) > 1:
         messages[-2]["content"][-1]["cache_control"] = _MARK  # the model's latest turn
-    return _pieces(system, marks=() if cuts.ends else {len(system)}), messages
+    marks = () if cuts.ends else {len(system)}
+    return CachedPieces(_pieces(system, marks=marks), messages)
 
 
 def _end_of_fixed(prompt: Prompt) -> int | None:

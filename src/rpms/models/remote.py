@@ -8,7 +8,7 @@ import time
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from rpms.foreign.call_text import NotACall, Tool, from_fields
 from rpms.foreign.limits import LONGEST_WORD
@@ -55,13 +55,21 @@ class _Question:
     requests: int = 0
 
 
+class Sdk(NamedTuple):
+    """A provider's official SDK."""
+
+    package: str
+    client: str
+    path: str
+    """The path that questions are sent to."""
+
+
 class ServedModel:
     """A model that a server answers for, through the official SDK; any number of threads may
     ask it.
     """
 
-    sdk: ClassVar[tuple[str, str, str]]
-    """The SDK's package, its client, and the path that questions are sent to."""
+    sdk: ClassVar[Sdk]
     adaptable: ClassVar[Mapping[str, str | None]]
     """Parameters left out, or renamed, from a model's first refusal of them on; the answers'
     notes say so."""
@@ -265,7 +273,7 @@ class RemoteModel(ServedModel):
     and one line on stderr say so.
     """
 
-    sdk = ("openai", "OpenAI", "/chat/completions")
+    sdk = Sdk("openai", "OpenAI", "/chat/completions")
     adaptable: ClassVar = {
         "max_tokens": "max_completion_tokens",
         **dict.fromkeys(
@@ -370,8 +378,9 @@ class RemoteModel(ServedModel):
         prompt = count(used, "prompt_tokens")
         cached = min(count(used, "prompt_tokens_details", "cached_tokens"), prompt)
         if "tools" in sent:
-            text, more = called(text, message.get("tool_calls"))
-            notes += more
+            read = called(text, message.get("tool_calls"))
+            text = read.text
+            notes += read.notes
         told = dig(body, "choices", 0, "finish_reason")
         finish = told if isinstance(told, str) and told != "tool_calls" else "stop"
         return Answer(text, Usage(prompt, cached, count(used, "completion_tokens")), finish, notes)
@@ -415,15 +424,19 @@ def _is_excused(answer: Answer) -> bool:
 NO_CALL = "answered without a tool call"
 
 
-def called(text: str, calls: object) -> tuple[str, tuple[str, ...]]:
-    """An answer as text, given its words and tool calls, and what to note.
+class CalledAnswer(NamedTuple):
+    """An answer with a tool call, as the text that says the same, and what to note."""
 
-    The first call counts, readable or not.
-    """
+    text: str
+    notes: tuple[str, ...]
+
+
+def called(text: str, calls: object) -> CalledAnswer:
+    """Read an answer's words and tool calls. The first call counts, readable or not."""
     name = dig(calls, 0, "function", "name")
     given = dig(calls, 0, "function", "arguments")
     if not isinstance(calls, list) or not isinstance(name, str):
-        return text, (NO_CALL,)
+        return CalledAnswer(text, (NO_CALL,))
     notes: tuple[str, ...] = ("several tool calls: the first counts",) if len(calls) > 1 else ()
     try:
         action = str(from_fields(name, given))
@@ -432,7 +445,8 @@ def called(text: str, calls: object) -> tuple[str, tuple[str, ...]]:
         notes += (str(problem),)
     alone = f"Action: {action}"
     if not text:
-        return alone, notes
+        return CalledAnswer(alone, notes)
     answer = f"Thought: {one_line(text)}\n{alone}"
-    # words that would be read as another answer are left out
-    return (answer if parse_answer(answer).action == action else alone), notes
+    if parse_answer(answer).action != action:
+        answer = alone  # its words would be read as another answer
+    return CalledAnswer(answer, notes)

@@ -66,27 +66,36 @@ def _is_study(path: Path) -> bool:
     return is_there(path / INDEX)
 
 
-def runs_in(inputs: Sequence[Path]) -> tuple[tuple[str, RunFolder], ...]:
-    """Every run of run folders and studies, each once, with a name for its condition, whatever
-    their protocols.
-    """
-    found: dict[Path, tuple[str, RunFolder]] = {}
+class NamedRun(NamedTuple):
+    """A run, and a name for its condition."""
+
+    condition: str
+    run: RunFolder
+
+
+def runs_in(inputs: Sequence[Path]) -> tuple[NamedRun, ...]:
+    """Every run of run folders and studies, each once, whatever their protocols."""
+    found: dict[Path, NamedRun] = {}
     for path in inputs:
-        for name, folder in _named_folders(path):
-            for epoch in epoch_folders(folder):
-                found.setdefault(epoch.resolve(), (name, RunFolder(epoch)))
+        for condition, run in _named_runs(path):
+            for epoch in epoch_folders(run.folder):
+                found.setdefault(epoch.resolve(), NamedRun(condition, RunFolder(epoch)))
     return tuple(found.values())
 
 
-def _named_folders(path: Path) -> Iterator[tuple[str, Path]]:
-    """A run, or the runs of a study, each with a name for its condition."""
+def _named_runs(path: Path) -> Iterator[NamedRun]:
+    """A run, or the runs of a study."""
     if not _is_study(path):
-        yield _condition_name(RunFolder(path)) or path.resolve().name, path
+        yield _named_run(RunFolder(path), "")
         return
     for group in read_study_index(path / INDEX).comparisons:
         for name, where in group.runs.items():
-            folder = path / where
-            yield name or _condition_name(RunFolder(folder)) or folder.resolve().name, folder
+            yield _named_run(RunFolder(path / where), name)
+
+
+def _named_run(run: RunFolder, given: str) -> NamedRun:
+    """A run under the name that is given for it, or that of its condition, or its folder's."""
+    return NamedRun(given or _condition_name(run) or run.folder.resolve().name, run)
 
 
 def compare(
@@ -147,10 +156,10 @@ class _ReadRows(NamedTuple):
 def _read_rows(run: RunFolder) -> _ReadRows:
     rows: dict[str, EpisodeRow] = {}
     damaged: dict[str, str] = {}
-    for task, row in run.readings():
-        rows[task] = row if isinstance(row, EpisodeRow) else MissingRow(task, UNKNOWN_TYPE)
-        if isinstance(row, FileError):
-            damaged[run.file(task).name] = row.problem
+    for task, found in run.readings():
+        rows[task] = found if isinstance(found, EpisodeRow) else MissingRow(task, UNKNOWN_TYPE)
+        if isinstance(found, FileError):
+            damaged[run.file(task).name] = found.problem
     return _ReadRows(rows, damaged)
 
 

@@ -188,9 +188,16 @@ def markdown(table: Table) -> str:
     return text
 
 
-def markers(name: str) -> tuple[str, str]:
+class Markers(NamedTuple):
     """Comments of a Markdown page between which a table stands."""
-    return f"<!-- table {name} -->", f"<!-- end of table {name} -->"
+
+    begin: str
+    end: str
+
+
+def markers(name: str) -> Markers:
+    """The comments around the table of a name."""
+    return Markers(f"<!-- table {name} -->", f"<!-- end of table {name} -->")
 
 
 def with_table(page: str, name: str, text: str) -> str | None:

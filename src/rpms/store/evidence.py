@@ -352,16 +352,21 @@ Keep = Callable[[Trace], None]
 """Takes over an episode that has ended."""
 
 
-def read_traces(file: Path) -> tuple[Mapping[str, str], tuple[Trace, ...]]:
-    """The settings of an exploration and its episodes; a last line that was cut off by a crash
-    is left out.
-    """
+class Exploration(NamedTuple):
+    """The settings of an exploration, and its episodes."""
+
+    settings: Mapping[str, str]
+    traces: tuple[Trace, ...]
+
+
+def read_traces(file: Path) -> Exploration:
+    """Read an exploration; a last line that was cut off by a crash is left out."""
     head, *traces = _read_exploration(file)
-    return head.settings, tuple(traces)
+    return Exploration(head.settings, tuple(traces))
 
 
 def _read_exploration(file: Path) -> list[Any]:
-    """The header and the traces."""
+    """The header, and the traces after it."""
     # text after the last newline was never finished
     lines = read_text(file, LARGEST_MEMORY).split("\n")[:-1]
     forms = tagged_reader({"exploration": _Header, "episode": Trace}, _TRACES_VERSION)
@@ -380,11 +385,17 @@ def _read_exploration(file: Path) -> list[Any]:
     return read
 
 
+class OpenExploration(NamedTuple):
+    """An exploration that goes on."""
+
+    known: tuple[Trace, ...]
+    """The episodes so far."""
+    keep: Keep
+
+
 @contextmanager
-def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Trace, ...], Keep]]:
-    """The episodes of an exploration, and what keeps further ones; other settings or processes
-    are refused.
-    """
+def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[OpenExploration]:
+    """Begin an exploration or go on with it; other settings or processes are refused."""
     if not is_there(file):
         row = {"type": "exploration", "version": _TRACES_VERSION, "settings": dict(settings)}
         header, _ = sealed_line("", json.dumps(row))
@@ -424,7 +435,7 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Tra
                 while data:
                     data = data[stream.write(data) :]
 
-        yield tuple(known), keep
+        yield OpenExploration(tuple(known), keep)
 
 
 class SealedLine(NamedTuple):

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from rpms.foreign.file_reader import is_there, open_regular, unreadable
 from rpms.foreign.json_text import NotJson, from_json, loads, read_jsonl, reader_of
@@ -62,6 +62,14 @@ class Timing:
         if place >= min(len(self.requests), len(self.model_seconds)):
             return None
         return replace(usage, requests=self.requests[place], seconds=self.model_seconds[place])
+
+
+class TaskReading(NamedTuple):
+    """A task of a run, and what its file says."""
+
+    task: str
+    found: EpisodeRow | FileError | None
+    """Its row; None before it is finished; or what is wrong with its file."""
 
 
 @dataclass(frozen=True)
@@ -122,34 +130,34 @@ class RunFolder:
         """A text kept beside an episode; a missing, cut or changed one is a FileError."""
         return read_sealed(self.file_beside(task, folder))
 
-    def readings(self) -> Iterator[tuple[str, EpisodeRow | FileError | None]]:
-        """Every task of the protocol with its row, None before it is finished, or what is wrong
-        with its file.
-        """
+    def readings(self) -> Iterator[TaskReading]:
+        """Every task of the protocol, with what its file says."""
         # unpacking and checksums take the time, and run beside each other
         with ThreadPoolExecutor() as threads:
             for found in threads.map(self._part, range(0, len(self.protocol.tasks), _PART)):
                 yield from found
 
-    def _part(self, start: int) -> list[tuple[str, EpisodeRow | FileError | None]]:
+    def _part(self, start: int) -> list[TaskReading]:
         return list(map(self._reading, self.protocol.tasks[start : start + _PART]))
 
-    def _reading(self, task: str) -> tuple[str, EpisodeRow | FileError | None]:
+    def _reading(self, task: str) -> TaskReading:
         try:
             file = self.file(task)
-            return task, _of_task(file, task, read_row(file)) if is_there(file) else None
+            if not is_there(file):
+                return TaskReading(task, None)
+            return TaskReading(task, _of_task(file, task, read_row(file)))
         except FileError as error:
-            return task, error
+            return TaskReading(task, error)
 
     def rows(self) -> Iterator[EpisodeRow]:
         """The finished episodes of the protocol's tasks; other files in the folder count for
         nothing.
         """
-        for _, row in self.readings():
-            if isinstance(row, FileError):
-                raise row
-            if row:
-                yield row
+        for reading in self.readings():
+            if isinstance(reading.found, FileError):
+                raise reading.found
+            if reading.found is not None:
+                yield reading.found
 
     def episode(self, task: str) -> EpisodeRecord:
         """One episode in full."""

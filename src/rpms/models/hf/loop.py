@@ -35,6 +35,14 @@ class _Computed(NamedTuple):
     """The columns of the cache that count, for each row."""
 
 
+class _Passed(NamedTuple):
+    """The result of a pass through the model."""
+
+    scores: Any
+    """Scores after the last column."""
+    cache: Any
+
+
 class _Begun(NamedTuple):
     """The beginnings of a batch's prompts that are computed."""
 
@@ -117,8 +125,8 @@ class Loop:
         counts = [[token is not None] for token in following]
         column = torch.tensor(counts, device=device).to(computed.mask.dtype)
         mask = torch.cat([computed.mask, column], -1)
-        scores, cache = self._forward(torch.tensor(tokens, device=device), mask, computed.cache)
-        return _Computed(scores, cache, mask)
+        passed = self._forward(torch.tensor(tokens, device=device), mask, computed.cache)
+        return _Computed(passed.scores, passed.cache, mask)
 
     def _choose_whole(
         self, rows: Sequence[PromptRow], live: Sequence[int], choose: Chooser, at: _Computed
@@ -158,9 +166,9 @@ class Loop:
         padded = [[self._pad] * (width - len(rest)) + rest for rest in rests]
         mask = self._mask(begun, rests, width)
         tokens = self._torch.tensor(padded, device=self._model.device)
-        scores, cache = self._forward_in_parts(tokens, mask, begun.cache)
-        self.prefixes.keep(prompts, known, begun.past, cache, replace=not ahead)
-        return _Computed(scores, cache, mask)
+        passed = self._forward_in_parts(tokens, mask, begun.cache)
+        self.prefixes.keep(prompts, known, begun.past, passed.cache, replace=not ahead)
+        return _Computed(passed.scores, passed.cache, mask)
 
     def _mask(self, begun: _Begun, rests: Sequence[Sequence[int]], width: int) -> Any:
         """The columns that count: what is known ends where the cache ends, and the rest, of this
@@ -186,7 +194,7 @@ class Loop:
             return None
         beginning = self._torch.tensor([list(prompts[0][:shared])], device=self._model.device)
         ones = self._torch.ones_like(beginning)
-        _, cache = self._forward_in_parts(beginning, ones, None)
+        cache = self._forward_in_parts(beginning, ones, None).cache
         if not hasattr(cache, "batch_repeat_interleave"):
             return None
         cache.batch_repeat_interleave(len(prompts))
@@ -218,22 +226,20 @@ class Loop:
             same += 1
         return same if same >= SHORTEST_SHARED else 0
 
-    def _forward_in_parts(self, tokens: Any, mask: Any, cache: Any) -> tuple[Any, Any]:
-        """The scores after the last column, and the cache; so many columns at a time as may be
-        computed at once.
-        """
+    def _forward_in_parts(self, tokens: Any, mask: Any, cache: Any) -> _Passed:
+        """Pass through the model as many columns at a time as may be computed at once."""
         rows, width = tokens.shape
         past = mask.shape[1] - width
         columns = width
         if self._at_once:
             columns = max(self._at_once // rows // MULTIPLE, 1) * MULTIPLE
-        scores = None
+        passed = _Passed(None, cache)
         for start in range(0, width, columns):
             end = min(start + columns, width)
-            scores, cache = self._forward(tokens[:, start:end], mask[:, : past + end], cache)
-        return scores, cache
+            passed = self._forward(tokens[:, start:end], mask[:, : past + end], passed.cache)
+        return passed
 
-    def _forward(self, tokens: Any, mask: Any, cache: Any) -> tuple[Any, Any]:
+    def _forward(self, tokens: Any, mask: Any, cache: Any) -> _Passed:
         width = tokens.shape[1]
         positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, -width:]
         if width > 1:
@@ -249,7 +255,7 @@ class Loop:
         made = output.past_key_values
         if isinstance(made, tuple):  # before 4.48, where no cache was passed
             made = importlib.import_module("transformers").DynamicCache.from_legacy_cache(made)
-        return output.logits[:, -1].float(), made
+        return _Passed(output.logits[:, -1].float(), made)
 
 
 def _worth_leaving(before: int, left: int, computed: _Computed) -> bool:

@@ -42,6 +42,13 @@ class _Copy(NamedTuple):
     """True if the row has the known ones already."""
 
 
+class _Layer(NamedTuple):
+    """The keys and values of one layer, each [rows, heads, columns, width]."""
+
+    keys: Any
+    values: Any
+
+
 class Prefixes:
     """Keys and values of prompts, up to a limit of tokens; what was not used for longest is given
     up first.
@@ -141,7 +148,7 @@ class Prefixes:
         self,
         prompts: Sequence[Sequence[int]],
         known: Sequence[KnownPrefix],
-        layers: Sequence[tuple[Any, Any]],
+        layers: Sequence[_Layer],
         *,
         replace: bool,
     ) -> dict[bytes, _Copy]:
@@ -174,7 +181,7 @@ class Prefixes:
         has_room = row is not None and row.shape[-2] >= length
         return row if has_room else None
 
-    def _new_row(self, length: int, most: int, layers: Sequence[tuple[Any, Any]]) -> Any:
+    def _new_row(self, length: int, most: int, layers: Sequence[_Layer]) -> Any:
         """An empty row, made by giving up as many others as it needs; None if that is more than
         `most`.
         """
@@ -183,7 +190,7 @@ class Prefixes:
             return None
         while self.tokens + capacity > self._most:
             self._give_up(next(iter(self._rows)))
-        keys = layers[0][0]
+        keys = layers[0].keys
         _, heads, _, width = keys.shape
         return keys.new_empty((len(layers), 2, heads, capacity, width))
 
@@ -219,15 +226,15 @@ def _capacity(length: int) -> int:
     return -(-length // CAPACITY) * CAPACITY
 
 
-def _layers(cache: Any) -> list[tuple[Any, Any]]:
+def _layers(cache: Any) -> list[_Layer]:
     """Keys and values of every layer; empty where they are not all of one shape [rows, heads,
     columns, width].
     """
     try:
-        layers = [(keys, values) for keys, values, *_ in cache]
+        layers = [_Layer(keys, values) for keys, values, *_ in cache]
         shapes: set[Any] = set()
-        for keys, values in layers:
-            shapes |= {keys.shape, values.shape}
+        for layer in layers:
+            shapes |= {layer.keys.shape, layer.values.shape}
     except (AttributeError, TypeError, ValueError):  # a cache of another kind
         return []
     if len(shapes) != 1:
@@ -236,7 +243,7 @@ def _layers(cache: Any) -> list[tuple[Any, Any]]:
     return layers if len(shape) == 4 else []
 
 
-def _fill(copies: Sequence[_Copy], past: int, layers: Sequence[tuple[Any, Any]]) -> None:
+def _fill(copies: Sequence[_Copy], past: int, layers: Sequence[_Layer]) -> None:
     """Copy prompts from the columns of a batch to rows."""
     torch = importlib.import_module("torch")
     start = past if all(copy.there for copy in copies) else 0

@@ -150,12 +150,20 @@ _INSIDE = 4
 _CUTLERY = frozenset({"ButterKnife", "Fork", "Knife", "Spatula", "Spoon"})
 
 
-def draw_goal(dice: Dice, task_type: str) -> tuple[str, GameGoal]:
+class DrawnGoal(NamedTuple):
+    """A goal, and the room that it is for."""
+
+    room: str
+    goal: GameGoal
+
+
+def draw_goal(dice: Dice, task_type: str) -> DrawnGoal:
     """Draw a room and a goal as often as the training games have them together."""
     rooms = tables()["goals"][task_type]
     room = dice.weighted({name: sum(pairs.values()) for name, pairs in rooms.items()})
     thing, _, receptacle = dice.weighted(rooms[room]).partition(">")
-    return room, GameGoal(task_type, thing, receptacle, dice.below(len(SENTENCES[task_type])))
+    sentence = dice.below(len(SENTENCES[task_type]))
+    return DrawnGoal(room, GameGoal(task_type, thing, receptacle, sentence))
 
 
 class House:

@@ -46,9 +46,15 @@ def type_of(folder: str) -> str | None:
     return kind if kind in TASK_TYPES else None
 
 
-def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
-    """The game files below a folder and their task types, as ALFWorld itself selects them, in the
-    order of the disk.
+class GameFile(NamedTuple):
+    """A game's file, and the type of its task."""
+
+    path: str
+    type: str
+
+
+def game_files(folder: str | Path) -> Iterator[GameFile]:
+    """The game files below a folder, as ALFWorld itself selects them, in the order of the disk.
 
     Left out are tasks with movable receptacles or sliced objects and games marked unsolvable: 3,553
     training and 140 seen games remain of the official download. The mark is at a file's end in
@@ -66,7 +72,7 @@ def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
             continue
         path = os.path.join(place, GAME_FILE)  # noqa: PTH118  as the original writes it
         if os.path.isfile(path) and not _is_unsolvable(path):  # noqa: PTH113  a pipe would never end
-            yield path, kind
+            yield GameFile(path, kind)
 
 
 def _is_unsolvable(path: str) -> bool:

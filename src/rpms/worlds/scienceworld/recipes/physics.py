@@ -1,7 +1,8 @@
 """Electrical circuits and inclined planes: devices, readings, and what they tell."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from rpms.worlds.base import keyed
 from rpms.worlds.scienceworld.affordances import THINGS
@@ -108,26 +109,40 @@ _PAUSE = 3
 """Ticks that the current takes to flow."""
 
 
-def _parts(scene: Scene) -> list[str]:
-    """Parts of the circuit: the thing itself, a source, what lights up, and wires; a test needs
-    a bulb.
-    """
+class _Circuit(NamedTuple):
+    """Names of a circuit's parts; empty for one that is not known to be anywhere."""
+
+    target: str
+    """The thing that is powered, or tested."""
+    source: str
+    lamp: str
+    """The thing that lights up: a bulb in a test, else the target itself."""
+    wires: Sequence[str]
+
+    @property
+    def parts(self) -> list[str]:
+        """All parts, each once."""
+        return list(dict.fromkeys((self.target, self.source, self.lamp, *self.wires)))
+
+
+def _circuit(scene: Scene) -> _Circuit:
+    """The circuit to build, from what was seen."""
     goal = scene.aim
     sources = THINGS["sources"][goal.source]
     names = dict.fromkeys(seen.name for seen in scene.things)
     source = next((name for name in sources if name in names), "")
     wires = sorted(name for name in names if name.endswith(" wire"))
     if goal.task.startswith("power"):
-        return [goal.target, source, goal.target, *wires[:2]]
+        return _Circuit(goal.target, source, goal.target, wires[:2])
     tested = scene.of_kind(goal.target)
     target = scene.by_name[tested[0]].name if tested else goal.target
     bulb = next((name for name in names if name.endswith(" light bulb")), "")
-    return [target, source, bulb, *wires[:3]]
+    return _Circuit(target, source, bulb, wires[:3])
 
 
 def _to_bring(scene: Scene) -> list[str]:
     """The parts that have to be brought to where the circuit is built."""
-    target, *others = dict.fromkeys(_parts(scene))
+    target, *others = _circuit(scene).parts
     found = scene.such(lambda seen: seen.name == target)
     nearest = found[0] if found else target
     return [nearest, *others] if scene.aim.source == "renewable" else [nearest]
@@ -139,20 +154,21 @@ def _joints(scene: Scene) -> list[tuple[str, str]]:
 
     What is tested comes between the second wire and the last.
     """
-    target, source, lamp, *wires = _parts(scene)
-    needed = 2 if lamp == target else 3
-    if not source or not lamp or len(wires) < needed:
+    circuit = _circuit(scene)
+    is_test = circuit.lamp != circuit.target
+    needed = 3 if is_test else 2
+    if not circuit.source or not circuit.lamp or len(circuit.wires) < needed:
         return []
     named = {
-        "source": source,
-        "lamp": lamp,
-        "target": target,
-        "one": wires[0],
-        "two": wires[1],
-        "last": wires[-1],
+        "source": circuit.source,
+        "lamp": circuit.lamp,
+        "target": circuit.target,
+        "one": circuit.wires[0],
+        "two": circuit.wires[1],
+        "last": circuit.wires[-1],
     }
     joints = [(one.format(**named), other.format(**named)) for one, other in THINGS["joints"]]
-    return joints[:4] if lamp == target else joints  # without a thing that is tested
+    return joints if is_test else joints[:4]
 
 
 def _site(scene: Scene) -> str:
@@ -163,8 +179,7 @@ def conducts(scene: Scene) -> str:
     """`conductive` or `nonconductive`, once the bulb was looked at; empty before."""
     if not _tested(scene):
         return ""
-    _, _, bulb, *_ = _parts(scene)
-    return "conductive" if scene.is_running(bulb) else "nonconductive"
+    return "conductive" if scene.is_running(_circuit(scene).lamp) else "nonconductive"
 
 
 def _tested(scene: Scene) -> bool:
@@ -200,7 +215,7 @@ def _is_joined(scene: Scene, contact: str) -> bool:
 
 def _is_powered(scene: Scene) -> bool:
     """True if the source gives current: generators have to be switched on."""
-    source = _parts(scene)[1]
+    source = _circuit(scene).source
     return not source.endswith("generator") or scene.is_running(source)
 
 
@@ -219,7 +234,7 @@ CIRCUITS = Recipe(
         "other": _contacts,
         "part": _to_bring,
         "site": lambda scene: [_site(scene)],
-        "source": lambda scene: _parts(scene)[1:2],
+        "source": lambda scene: [_circuit(scene).source],
     },
     tasks=("power", "test"),
 )
