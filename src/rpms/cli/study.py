@@ -402,13 +402,13 @@ def _missing(packages: Sequence[str]) -> str:
 
 def _note_missing_packages() -> None:
     """Say, before a model is asked anything, what of the results cannot be made here."""
-    how = "pip install 'rpms[report]'; `rpms report` makes up for it later"
+    remedy = "pip install 'rpms[report]'; `rpms report` makes up for it later"
     for_tables = _missing(_FOR_TABLES)
     for_pages = _missing(_FOR_PAGES)
     if for_tables:
-        complain(f"note: no tests, tables and page at the end: {for_tables} is missing; {how}")
+        complain(f"note: no tests, tables and page at the end: {for_tables} is missing; {remedy}")
     elif for_pages:
-        complain(f"note: no page at the end: {for_pages} is missing; {how}")
+        complain(f"note: no page at the end: {for_pages} is missing; {remedy}")
 
 
 def _report(console: Console, folder: Path, study: Study, models: Sequence[str]) -> None:

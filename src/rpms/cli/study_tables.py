@@ -169,9 +169,9 @@ def waiting_time(estimates: Sequence[Estimate], workers: int) -> str:
         return "no language model will be asked: there are no answers to wait for"
     waits = [each.seconds for each in estimates if each.seconds is not None]
     wait = sum(waits) / len(waits) if waits else SECONDS
-    how = "as measured in the first episodes" if waits else "a guess until episodes are played"
+    basis = "as measured in the first episodes" if waits else "a guess until episodes are played"
     time = f"{duration(answers * wait / workers)} with --workers {workers}"
-    return f"about {answers:,} answers: {time}, at {wait:.2g} s an answer, {how}"
+    return f"about {answers:,} answers: {time}, at {wait:.2g} s an answer, {basis}"
 
 
 def _amounts(usage: Usage, cost: float | None) -> tuple[str, ...]:

@@ -132,13 +132,14 @@ class Episodes:
         """Give the game a command exactly as written: any text may come, what cannot be done is
         answered in words.
         """
-        game, last = self._game, self._last
+        game = self._game
+        last = self._last
         if game is None or last is None:
             raise InputError("step before reset: reset the environment first, which starts a task")
         if last.done:
-            how = "is over" if last.terminated else f"has used up its {self.max_steps} steps"
+            state = "is over" if last.terminated else f"has used up its {self.max_steps} steps"
             raise InputError(
-                f"step after the end: this episode {how}; reset the environment to start another"
+                f"step after the end: this episode {state}; reset the environment to start another"
             )
         if not isinstance(command, str):
             raise InputError(f"a command is a text, not {type(command).__name__}")

@@ -104,8 +104,8 @@ def _objections(
     found = guard.weigh(call)
     if all(each.broken is Truth.FALSE for each in found):
         return
-    told = guard.weigh(call, untold)
-    for each, strictly in zip(found, told, strict=True):
+    without_defaults = guard.weigh(call, untold)
+    for each, strictly in zip(found, without_defaults, strict=True):
         if each.broken is Truth.FALSE or (approved and _is_for_a_person(each)):
             continue
         grade = Grade.UNINFORMED

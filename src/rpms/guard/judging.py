@@ -114,8 +114,8 @@ class _Case(dict[Atom, _Answer]):
             answer = self._whole[atom]
         else:
             bound = next(self.facts.bind(atom, self._variables))
-            told = atom if atom.predicate == GIVEN else bound
-            answer = _Answer(told, self.facts.truth_of(bound))
+            named = atom if atom.predicate == GIVEN else bound
+            answer = _Answer(named, self.facts.truth_of(bound))
         self[atom] = answer
         return answer
 

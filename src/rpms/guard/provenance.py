@@ -1,4 +1,4 @@
-"""Where a value came from: the user's messages, or what a tool returned.
+"""The source of a value: the user's messages, or what a tool returned.
 
 A value is traced by its text, without asking a model. The agent's own words are no source, nor is
 what a result repeats of the call that it answers.

@@ -296,5 +296,5 @@ def _shown_to_model(step: Step, episode: Episode) -> Iterator[str]:
     yield f"It failed. The world answered: {one_line(step.result, 200)}"
     yield "What was done next:"
     for later in episode.steps[step.number : step.number + _AFTER]:
-        how = "failed" if later.infeasible else "worked"
-        yield f"- `{one_line(later.command, 120)}` {how}: {one_line(later.result, 120)}"
+        outcome = "failed" if later.infeasible else "worked"
+        yield f"- `{one_line(later.command, 120)}` {outcome}: {one_line(later.result, 120)}"

@@ -69,26 +69,26 @@ HARVESTS = {"as_paper": PAPER, "clean": CLEAN}
 
 
 def harvest_by(
-    how: str | OwnHarvest, episode: Episode, manual: RuleManual, origin: str = ""
+    chosen: str | OwnHarvest, episode: Episode, manual: RuleManual, origin: str = ""
 ) -> tuple[memory.Entry, ...]:
     """The entries of an episode by a named harvest, or by one of one's own and the paper's
     together.
     """
-    if isinstance(how, str):
-        return harvest(episode, manual, origin, HARVESTS[how])
-    own = checked_harvest(how)
+    if isinstance(chosen, str):
+        return harvest(episode, manual, origin, HARVESTS[chosen])
+    own = checked_harvest(chosen)
     return memory.merge(harvest(episode, manual, origin), own(episode))
 
 
 def harvest(
-    episode: Episode, manual: RuleManual, origin: str = "", how: Harvest = PAPER
+    episode: Episode, manual: RuleManual, origin: str = "", by: Harvest = PAPER
 ) -> tuple[memory.Entry, ...]:
     """The entries of one episode, merged and in a fixed order; `origin` names it in them, the
     task's id by default.
     """
     if not episode.steps:
         return ()
-    return memory.merge(_Episode(episode, manual, origin or episode.task, how).entries())
+    return memory.merge(_Episode(episode, manual, origin or episode.task, by).entries())
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class _Episode:
     episode: Episode
     manual: RuleManual
     origin: str
-    how: Harvest
+    by: Harvest
 
     def entries(self) -> Iterator[memory.Entry]:
         lost = self.episode.ending is Ending.LOST
@@ -130,7 +130,7 @@ class _Episode:
         return memory.CriticalFailure(
             goal_signature=last.decision.goal_signature,
             state_signature=last.decision.state_signature,
-            failed_action=_in_full(last)[: self.how.longest_command],
+            failed_action=_in_full(last)[: self.by.longest_command],
             corrective_rule=(
                 "it ended the task for good: before a step that cannot be undone, verify that"
                 " its object is the one that the task names"
@@ -147,7 +147,7 @@ class _Episode:
         return self.episode.steps[:-1] if self.episode.ending is Ending.LOST else self.episode.steps
 
     def _usable(self, step: Step) -> bool:
-        return len(step.command) <= self.how.longest_command and step.command.isprintable()
+        return len(step.command) <= self.by.longest_command and step.command.isprintable()
 
     def _rules(self, step: Step) -> ActiveRules:
         goal = step.decision.goal
@@ -177,7 +177,7 @@ class _Episode:
             for begin in dict.fromkeys((0, last_leg)):  # the whole way, and the last leg of it
                 leg = taken[begin:]
                 if leg and not self._only_moves(leg):
-                    yield self._snippet(leg[-self.how.longest :], sub_goal)
+                    yield self._snippet(leg[-self.by.longest :], sub_goal)
             if self._leads_on(step):
                 last_leg = len(taken)
             else:
@@ -199,7 +199,7 @@ class _Episode:
 
     def _leads_on(self, step: Step) -> bool:
         """True if the sub-goal that a step completed is told together with the next one."""
-        through = self.how.through
+        through = self.by.through
         sub_goal = step.decision.progress.sub_goal
         return not self._wins(step) and bool(through) and sub_goal.startswith(through)
 
@@ -216,7 +216,7 @@ class _Episode:
     def _is_means(self, step: Step, done: int) -> bool:
         """True if all that a step completed is a sub-goal that is no end in itself."""
         progress = step.decision.progress
-        return done == progress.done + 1 and progress.sub_goal.startswith(self.how.means)
+        return done == progress.done + 1 and progress.sub_goal.startswith(self.by.means)
 
     def _belongs_in_a_snippet(self, step: Step) -> bool:
         """True if a step is to be told as a part of a way that worked."""
@@ -226,7 +226,7 @@ class _Episode:
             # completed is the command asked about
             return False
         worked = not step.infeasible or has_asked(self._after(step))
-        return (worked or self.how.refused) and self._is_action(step)
+        return (worked or self.by.refused) and self._is_action(step)
 
     def _only_moves(self, leg: Sequence[Step]) -> bool:
         """True if steps are a single one, and it led to another place."""
@@ -251,7 +251,7 @@ class _Episode:
                 yield memory.RememberedRequest(
                     goal_signature=last.decision.goal_signature,
                     state_signature=StateSignature.of(room=tuple(sorted(kinds))),
-                    request=_one_line(last.readings.request, self.how.longest_request),
+                    request=_one_line(last.readings.request, self.by.longest_request),
                     origins=self._origins(last),
                 )
                 return
@@ -310,7 +310,7 @@ class _Episode:
             failed_action=step.command,
             corrective_rule=rule,
             failure_type=_FAILURES.get(feasible, "unexplained"),
-            failure_message=_one_line(step.result, self.how.longest_message),
+            failure_message=_one_line(step.result, self.by.longest_message),
             origins=self._origins(step),
         )
 

@@ -56,7 +56,7 @@ class Harvester:
     manual: ManualChoice = field(default_factory=ManualChoice)
     words: OpenModel | None = None
     """Opens the model that words lessons; without one they are put together from what was seen."""
-    how: str | Part = AS_PAPER
+    harvest: str | Part = AS_PAPER
     """One of `rpms.learning.harvest.HARVESTS` by its name, or a harvest of one's own."""
 
     @cached_property
@@ -69,7 +69,7 @@ class Harvester:
         return self.words()
 
     def __call__(self, episode: Episode) -> str:
-        entries = harvest_by(self.how, episode, self._manual)
+        entries = harvest_by(self.harvest, episode, self._manual)
         if self.words is not None:
             entries = worded_by(self._model, entries, episode)
         return "\n".join(memories.memory_lines(entries, self.world.name)) + "\n"
@@ -101,7 +101,7 @@ class LearningPlan:
     words: OpenModel | None = None
     """Opens the model that words lessons; without one they are put together from what was seen."""
     harvest: str | Part = AS_PAPER
-    """As in `Harvester.how`."""
+    """As in `Harvester.harvest`."""
 
     @property
     def world(self) -> World:

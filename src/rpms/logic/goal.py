@@ -124,7 +124,7 @@ class GoalStep(NamedTuple):
 
 
 _THE_TARGET = " object"
-"""How the name of a sub-goal refers to its target; said aloud, the target stands there."""
+"""Stands for the target in the name of a sub-goal; said aloud, the target itself stands there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class _AtWork(NamedTuple):
 
 
 class Inquiry:
-    """What is known of one thing's number, in one moment."""
+    """Answers questions about one thing's number, in one moment."""
 
     def __init__(
         self, quantity: Quantity, thing: str, belief: Measured, facts: Facts, bound: float | None

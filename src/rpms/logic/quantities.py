@@ -81,7 +81,7 @@ class Drive:
     def lines(self) -> list[str]:
         """The drive in words."""
         way = "up" if self.rising else "down"
-        told = [f"{self.fact}: the one to use, to drive it {way}: {', '.join(self.devices)}"]
+        lines = [f"{self.fact}: the one to use, to drive it {way}: {', '.join(self.devices)}"]
         conditions = {
             "at the thing while": (self.at,),
             "works unless known otherwise": self.on,
@@ -92,8 +92,8 @@ class Drive:
         }
         for words, clauses in conditions.items():
             if clauses:
-                told.append(f"  {words}: {_listed(clauses)}")
-        return told
+                lines.append(f"  {words}: {_listed(clauses)}")
+        return lines
 
 
 def _listed(clauses: Sequence[Clause]) -> str:
@@ -109,7 +109,7 @@ class TurningPoint(NamedTuple):
 
 
 class NumberQuestion(StrEnum):
-    """What may be asked of a quantity, as the manual's keys name it."""
+    """Questions that may be asked of a quantity, as the manual's keys name them."""
 
     DRIVES = "drives"
     """Is a device the one to use?"""
@@ -158,15 +158,15 @@ class Quantity:
 
     def lines(self) -> list[str]:
         """The quantity in words, for a person who reads the manual."""
-        told = [f"  {self.name} of {self.thing}:"]
+        lines = [f"  {self.name} of {self.thing}:"]
         for predicate, question in self.facts.items():
             if question is not NumberQuestion.DRIVES:
-                told.append(f"    {predicate}: {_IN_WORDS[question]}")
+                lines.append(f"    {predicate}: {_IN_WORDS[question]}")
         if self.watched:
-            told.append(f"    no state is passed unseen while {_listed(self.watched)}")
+            lines.append(f"    no state is passed unseen while {_listed(self.watched)}")
         for drive in self.drives:
-            told += [f"    {line}" for line in drive.lines()]
-        return told
+            lines += [f"    {line}" for line in drive.lines()]
+        return lines
 
     def place_of_thing(self, predicate: str) -> int:
         """Position of the thing among the arguments of a fact."""

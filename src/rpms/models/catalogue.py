@@ -95,7 +95,7 @@ def _provider(name: str, backend: str = "openai", forms: str = "", **given: Any)
 
 
 PROVIDERS: dict[str, Provider] = {
-    name: _provider(name, **told) for name, told in KNOWN["providers"].items()
+    name: _provider(name, **fields) for name, fields in KNOWN["providers"].items()
 }
 
 

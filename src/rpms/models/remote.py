@@ -381,8 +381,8 @@ class RemoteModel(ServedModel):
             read = called(text, message.get("tool_calls"))
             text = read.text
             notes += read.notes
-        told = dig(body, "choices", 0, "finish_reason")
-        finish = told if isinstance(told, str) and told != "tool_calls" else "stop"
+        reason = dig(body, "choices", 0, "finish_reason")
+        finish = reason if isinstance(reason, str) and reason != "tool_calls" else "stop"
         return Answer(text, Usage(prompt, cached, count(used, "completion_tokens")), finish, notes)
 
     def _no_message(self, body: Any) -> Exception:

@@ -181,9 +181,9 @@ class Settings:
                 raise SettingError("insights", f"are for the agent expel, not for {method.name}")
             return replace(method, experience=read_experience(self.insights, world.name))
         if method.recalled:
-            how = f"`rpms insights RUNS --out {world.name}.expel.jsonl --model MODEL`"
+            command = f"`rpms insights RUNS --out {world.name}.expel.jsonl --model MODEL`"
             raise SettingError(
-                "insights", f"expel plays with what recorded runs taught: gather it with {how}"
+                "insights", f"expel plays with what recorded runs taught: gather it with {command}"
             )
         return method
 

@@ -229,9 +229,9 @@ class Narrowing:
         """Predicates that only say whether one thing in a role is here: they are about nothing
         else, not about its kind, and no action changes them.
         """
-        for name, told in self.manual.predicates.items():
-            of_one_thing = len(told.args) == 1 and told.args[0] in roles
-            if of_one_thing and not told.lasting and not self._achievers.makers(name):
+        for name, predicate in self.manual.predicates.items():
+            of_one_thing = len(predicate.args) == 1 and predicate.args[0] in roles
+            if of_one_thing and not predicate.lasting and not self._achievers.makers(name):
                 yield name
 
     def truth(self, fact: Fact) -> Truth:

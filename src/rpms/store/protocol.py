@@ -82,10 +82,10 @@ class Protocol:
         if self.tasks != now.tasks:
             added = set(now.tasks) - set(self.tasks)
             gone = set(self.tasks) - set(now.tasks)
-            how = "in another order"
+            difference = "in another order"
             if added or gone:
-                how = f"{len(added)} added, {len(gone)} gone"
-            plain.insert(0, f"tasks: {len(self.tasks)} → {len(now.tasks)} ({how})")
+                difference = f"{len(added)} added, {len(gone)} gone"
+            plain.insert(0, f"tasks: {len(self.tasks)} → {len(now.tasks)} ({difference})")
         return (*plain, *hashes)
 
 

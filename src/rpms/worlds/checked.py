@@ -1,4 +1,4 @@
-"""What a world returns, checked for every caller: anybody may write one, and it may do anything.
+"""Checks all that a world returns, for every caller: anybody may write one, and it may do anything.
 
 Whatever a world raises, SystemExit too, and whatever it returns that is not what was asked for, is
 a WorldError in one line. `World` wraps the methods of each subclass in this as it is written, so

@@ -1,4 +1,4 @@
-"""What passes between a player and a world: tasks, games, outcomes, commands."""
+"""Values that pass between a player and a world: tasks, games, outcomes, commands."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

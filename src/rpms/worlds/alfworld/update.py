@@ -322,8 +322,8 @@ def _carry(belief: AlfworldBelief, carried: tuple[str, ...]) -> AlfworldBelief:
     return belief.but(hand=carried[0] if carried else None)
 
 
-def _describe(belief: AlfworldBelief, told: Described) -> AlfworldBelief:
-    return _change(belief, told.name, told.states)
+def _describe(belief: AlfworldBelief, look: Described) -> AlfworldBelief:
+    return _change(belief, look.name, look.states)
 
 
 def _enter(belief: AlfworldBelief, places: tuple[str, ...]) -> AlfworldBelief:
@@ -334,7 +334,7 @@ class _Form(NamedTuple):
     """A form of answer."""
 
     read: Callable[[str], Any]
-    """What a text of this form says; None for any other text."""
+    """Reads a text of this form; None for any other text."""
     take_over: Callable[[AlfworldBelief, Any], AlfworldBelief]
     """The belief after it."""
 

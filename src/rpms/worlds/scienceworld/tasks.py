@@ -252,8 +252,10 @@ def parse_goal(opening: str) -> ScienceGoal:
         match = pattern.match(text)
         if match is None:
             continue
-        told = {name: value for name, value in match.groupdict().items() if value is not None}
-        said = _said(stem, told)
+        fields_told = {
+            name: value for name, value in match.groupdict().items() if value is not None
+        }
+        said = _said(stem, fields_told)
         task = _task_name(stem, str(said["target"]))
         if task in KINDS:
             signature = (KINDS[task].family, task, str(said["target"]), str(said.get("box", "")))
