@@ -171,8 +171,7 @@ class AlfredTWEnv:
                 f"dataset.{key}: no folder {excerpt(folder)}; set ALFWORLD_DATA, or name the folder"
                 " in the config"
             )
-        numbers = _entry(self.config, list(_NUMBERED), "env", "task_types")
-        types = {_NUMBERED[number] for number in numbers if number in _NUMBERED}
+        types = self._types()
         found = [path for path, kind in game_files(folder) if kind in types]
         if not found:
             raise InputError(
@@ -182,6 +181,11 @@ class AlfredTWEnv:
         played = "train" if self.train_eval == "train" else "eval"
         limit = _entry(self.config, -1, "dataset", f"num_{played}_games")
         return found[:limit] if limit > 0 else found
+
+    def _types(self) -> set[str]:
+        """The types of tasks that the configuration asks for, by their numbers."""
+        numbers = _entry(self.config, list(_NUMBERED), "env", "task_types")
+        return {_NUMBERED[number] for number in numbers if number in _NUMBERED}
 
     def init_env(self, batch_size: int) -> AlfredBatchEnv:
         """An environment that plays so many games at once."""

@@ -14,7 +14,7 @@ from rpms.guard.calls import FORM, Call, OnUnknown, ToolManual
 from rpms.guard.explaining import Weighed
 from rpms.guard.guard import Guard
 from rpms.guard.log import CheckLine
-from rpms.guard.replay import call_of, played
+from rpms.guard.replay import call_made, played
 from rpms.logic.facts import Truth
 
 UNRULED = "calls were made with tools on which there is no rule"
@@ -71,14 +71,13 @@ def audit(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterator
     for event, here, _ in played(guard, log, gaps):
         if not isinstance(event, CheckLine) or not _was_made(event):
             continue
-        made = event if event.made is None else replace(event, arguments=event.made)
         tool = guard.manual.tools.get(event.tool)
         if tool is not None and tool.reads:
             continue
         if not guard.manual.rules.get(event.tool):
             gaps[UNRULED] += 1
             continue
-        call = call_of(made)
+        call = call_made(event)
         objections = _objections(here, call, untold, approved=event.approved is True)
         yield Audited(event.session, call, tuple(objections))
 

@@ -61,7 +61,8 @@ def _read_by(read: Callable[[object], Any], compare: Callable[[Any, Any], bool])
     """Compare what two values are read as; one that cannot be read so tells nothing."""
 
     def compared(value: object, other: object) -> bool | None:
-        one, two = read(value), read(other)
+        one = read(value)
+        two = read(other)
         return None if one is None or two is None else compare(one, two)
 
     return compared
@@ -107,18 +108,23 @@ def _texts(compare: Callable[[str, str], bool], *, only: bool = True) -> Compare
     def compared(value: object, other: object) -> bool | None:
         if only and not isinstance(value, str):
             return None
-        one, two = text_of(value), text_of(other)
+        one = text_of(value)
+        two = text_of(other)
         if compare(one, two):
             return True
-        if isinstance(value, list | dict) and isinstance(other, str):
-            return None
-        if not isinstance(value, str):
-            return False
-        if "/" in two and is_crooked(one):
-            return None
-        return None if compare(loosened(one), loosened(two)) else False
+        if isinstance(value, str):
+            return _none_if_unsure(compare, one, two)
+        # who knows in which form a tool writes a list
+        return None if isinstance(value, list | dict) and isinstance(other, str) else False
 
     return compared
+
+
+def _none_if_unsure(compare: Callable[[str, str], bool], one: str, two: str) -> bool | None:
+    """False for two texts that differ; None where some reader may take them for the same."""
+    if "/" in two and is_crooked(one):
+        return None
+    return None if compare(loosened(one), loosened(two)) else False
 
 
 _same_text = _texts(operator.eq, only=False)
@@ -255,7 +261,8 @@ def writes_alike(compare: Compare, alike: Alike) -> Compare:
     """A comparison that first writes both texts alike; None if one cannot be written so."""
 
     def compared(value: object, other: object) -> bool | None:
-        one, two = _written(value, alike), _written(other, alike)
+        one = _written(value, alike)
+        two = _written(other, alike)
         return None if one is MISSING or two is MISSING else compare(one, two)
 
     return compared

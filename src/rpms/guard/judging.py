@@ -310,17 +310,24 @@ def _gravest(facts: CallFacts, *, approved: bool) -> Ruling:
         return other
     gravest: Ruling = Allow()
     for found in findings(facts):
-        if found.broken is Truth.FALSE:
-            continue
-        kind = _kind_of(found)
-        if kind is Allow or (kind is Ask and approved):
-            continue
-        ruling = kind(found.text, found.by.rule.id, _said(found, facts), _remedy(found, facts))
-        if kind is Refuse and found.broken is Truth.TRUE:
+        ruling = _ruling_of_rule(found, facts, approved=approved)
+        if isinstance(ruling, Refuse) and found.broken is Truth.TRUE:
             return ruling
-        if _GRAVITY.index(kind) > _GRAVITY.index(type(gravest)):
+        if _GRAVITY.index(type(ruling)) > _GRAVITY.index(type(gravest)):
             gravest = ruling
     return gravest
+
+
+def _ruling_of_rule(found: RuleFinding, facts: CallFacts, *, approved: bool) -> Ruling:
+    """The ruling that one rule gives; a rule that is kept, or that a person has approved, allows
+    the call.
+    """
+    if found.broken is Truth.FALSE:
+        return Allow()
+    kind = _kind_of(found)
+    if kind is Allow or (kind is Ask and approved):
+        return Allow()
+    return kind(found.text, found.by.rule.id, _said(found, facts), _remedy(found, facts))
 
 
 def _kind_of(found: RuleFinding) -> type[Ruling]:

@@ -4,7 +4,7 @@ expected of each.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,6 +97,12 @@ def call_of(event: CheckLine | ResultLine) -> Call:
     return Call(event.tool, event.arguments, event.id)
 
 
+def call_made(event: CheckLine) -> Call:
+    """The call that was made after a check: as it was asked for, or as the guard changed it."""
+    arguments = event.arguments if event.made is None else event.made
+    return Call(event.tool, arguments, event.id)
+
+
 def tried(guard: Guard, log: Path) -> Iterator[Tried]:
     """The calls of a log that were made, with what the manual's facts were before and after
     each.
@@ -152,8 +158,7 @@ def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
             place = call_of(event).place
             under_way[event.session] = [call for call in calls if call.place != place]
         elif isinstance(event, CheckLine) and _was_made(event):
-            made = event if event.made is None else replace(event, arguments=event.made)
-            calls.append(call_of(made))
+            calls.append(call_made(event))
     for session, here in live.items():
         for call in under_way[session]:
             here.check(call, can_modify=True, approved=True)

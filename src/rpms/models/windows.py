@@ -108,7 +108,11 @@ def _listed(model: str, entries: list[object]) -> int:
 
     vLLM lists an adapter without a window, and with the model that it belongs to as `parent`.
     """
-    own = [entry for entry in entries if dig(entry, "id") == model]
+    own: list[object] = []
+    others: list[object] = []
+    for entry in entries:
+        is_own = dig(entry, "id") == model
+        (own if is_own else others).append(entry)
     for entry in own:
         window = _largest(entry)
         if window:
@@ -116,7 +120,7 @@ def _listed(model: str, entries: list[object]) -> int:
     for entry in own:
         parent = dig(entry, "parent")
         if isinstance(parent, str) and parent != model:
-            return _listed(parent, [other for other in entries if other not in own])
+            return _listed(parent, others)
     return 0
 
 

@@ -260,9 +260,7 @@ class Tracker:
 
     def _routes(self, purpose: Purpose, bindings: Iterable[Mapping[str, str]]) -> list[_Route]:
         """The ways to a goal; bindings that lack the same facts about the same things share one."""
-        needs: list[Need] = []
-        for step in purpose.steps:
-            needs += self._ground.index.wanted(step)
+        needs = self._all_wanted(purpose)
         routes: dict[object, _Route] = {}
         for binding in bindings:
             things = tuple([binding[name] for name in purpose.sought])
@@ -274,6 +272,13 @@ class Tracker:
                 lacking = [fact for fact in judged if fact is not None]
                 routes[key] = self._route(wanted, things, lacking)
         return list(routes.values())
+
+    def _all_wanted(self, purpose: Purpose) -> list[Need]:
+        """The needs of every step of a purpose."""
+        needs: list[Need] = []
+        for step in purpose.steps:
+            needs += self._ground.index.wanted(step)
+        return needs
 
     def _progress_on(self, route: _Route) -> Progress:
         current = self._next(route)

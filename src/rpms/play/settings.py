@@ -319,12 +319,11 @@ class Settings:
             return self.memory
         if embedded_games is None:
             embedded_games = (self.split or world.splits[0]) == "builtin"
-        asked_for = self.memory == EMBEDDED_MEMORY
-        if asked_for or embedded_games:
+        if embedded_games or self.memory == EMBEDDED_MEMORY:
             embedded = world.embedded_memory()
             if embedded:
                 return Path(embedded)
-        if asked_for:
+        if self.memory == EMBEDDED_MEMORY:
             raise SettingError("memory", f"{world.name} has no embedded memory; give a file")
         raise InputError(
             f"the condition {self.condition_name} uses memory, and none was given. Learn one with"

@@ -56,7 +56,7 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
     """The memory in a text; the file is for messages."""
     headed = False
     entries: list[Entry] = []
-    ids: dict[str, int] = {}
+    lines_of_ids: dict[str, int] = {}
     made_up = 0
     for line, value in read_jsonl(file, text, as_object, NO_OBJECT, halves=False):
         if value.get("type") == "memory":
@@ -70,12 +70,11 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
                 file, line, f"counts more than {MOST_MADE_UP:,} observations that it does not name"
             )
         if not entry.id:
-            entry = replace(entry, id=_new_id(entry, ids))
-        if entry.id in ids:
-            raise FileError(
-                file, line, f"{excerpt(entry.id)} is already used at line {ids[entry.id]}"
-            )
-        ids[entry.id] = line
+            entry = replace(entry, id=_new_id(entry, lines_of_ids))
+        if entry.id in lines_of_ids:
+            first = lines_of_ids[entry.id]
+            raise FileError(file, line, f"{excerpt(entry.id)} is already used at line {first}")
+        lines_of_ids[entry.id] = line
         entries.append(entry)
     if not entries and not (empty and headed):
         raise FileError(

@@ -320,13 +320,18 @@ def _check_belief(kind: type[Belief]) -> None:
         if written is not None and not name.startswith("_"):
             _check_member(kind, name, written)
     if "answers" in vars(kind):
-        answers = {}
-        for predicate, (arity, ask) in kind.answers.items():
-            answers[predicate] = (arity, _guarded_answer(predicate, ask))
-        kind.answers = answers
+        _check_answers(kind)
     for base in kind.__bases__:
         if issubclass(base, Belief):
             _check_belief(base)
+
+
+def _check_answers(kind: type[Belief]) -> None:
+    """Wrap the functions that answer for predicates."""
+    answers = {}
+    for predicate, (arity, ask) in kind.answers.items():
+        answers[predicate] = (arity, _guarded_answer(predicate, ask))
+    kind.answers = answers
 
 
 def _check_member(kind: type[Belief], name: str, written: Any) -> None:

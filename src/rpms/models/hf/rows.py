@@ -65,8 +65,8 @@ class PromptRow:
         letters: Letters,
         begun: str | None = None,
     ) -> None:
-        """`begun`: how an answer begins whose choices are only to be weighed; None where an
-        answer is written.
+        """`begun`: the beginning of an answer whose choices are only to be weighed; None where
+        an answer is written.
         """
         self.written: list[int] = []
         self.done = False
@@ -77,24 +77,40 @@ class PromptRow:
         self.choices: list[list[int]] = []
         """The ways in which the answer can end, as tokens: `Action:` and one of the choices."""
         self._phase = _Phase.FREE
-        self._thought_left = self._begun = self._label_at = 0
+        self._thought_left = 0
+        self._begun = 0
+        self._label_at = 0
         self.prompt = list(prompt)
         """Tokens computed before the first one is chosen."""
         self._shapes = shapes
         self.weights: tuple[float, ...] = ()
         """Logarithms of the choices' probabilities, once they are weighed."""
         if begun is not None:
-            self._phase = _Phase.CHOICE
-            *self.prompt, last = (*self.prompt, *letters.encode(begun)) if begun else self.prompt
-            self.choices = [[last, *letters.encode(choice)] for (choice,) in shapes]
+            self._weigh_choices(begun)
         elif shapes:
-            self._phase = _Phase.THOUGHT
-            self._thought_left = thought_tokens(decoding.max_tokens)
-            self.written = letters.encode(THOUGHT)
-            self._begun = len(self.written)
-            self.prompt += self.written
-            if all(len(shape) == 1 for shape in shapes):
-                self.choices = [letters.encode(f"{ACTION} {choice}") for (choice,) in shapes]
+            self._begin_with_thought()
+
+    def _weigh_choices(self, begun: str) -> None:
+        """Let nothing be written: the choices are weighed behind this beginning.
+
+        The last token before them is computed with each: its scores are those of their first ones.
+        """
+        self._phase = _Phase.CHOICE
+        if begun:
+            self.prompt += self.letters.encode(begun)
+        last = self.prompt.pop()
+        self.choices = [[last, *self.letters.encode(choice)] for (choice,) in self._shapes]
+
+    def _begin_with_thought(self) -> None:
+        """Let a thought be written first, and then an action that is held to the shapes."""
+        self._phase = _Phase.THOUGHT
+        self._thought_left = thought_tokens(self._decoding.max_tokens)
+        self.written = self.letters.encode(THOUGHT)
+        self._begun = len(self.written)
+        self.prompt += self.written
+        if all(len(shape) == 1 for shape in self._shapes):
+            for (choice,) in self._shapes:
+                self.choices.append(self.letters.encode(f"{ACTION} {choice}"))
 
     def fresh(self) -> PromptRow:
         """A copy of this row for another answer; only of a row that was never written."""

@@ -134,10 +134,13 @@ def portable(belief: Scene, words: str) -> bool | None:
         return False
     if not any(map(_flows, meant)):
         return True
-    for match in belief.meant(words):
-        if not _flows(match.thing) or _touched(belief, match):
-            return None  # it is solid, or may be by now
-    return False
+    return None if _may_be_solid(belief, words) else False
+
+
+def _may_be_solid(belief: Scene, words: str) -> bool:
+    """True if one of the things that words mean is solid, or may be by now."""
+    found = belief.meant(words)
+    return any(not _flows(match.thing) or _touched(belief, match) for match in found)
 
 
 def open_(belief: Scene, words: str) -> bool | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from rpms.logic.belief import Belief, Situation
+from rpms.logic.belief import Belief, Situation, StateSignature
 from rpms.logic.errors import InputError, WorldError
 from rpms.logic.goal import Goal, Progress
 from rpms.logic.rules import ActiveRules
@@ -73,12 +73,24 @@ def compatible(situation: Situation, entry: Entry, _rules: ActiveRules) -> str:
     belief = situation.belief
     if isinstance(entry, VerifiedSchema) or not isinstance(belief, Scene):
         return ""
-    needed = required_instruments(entry)
-    lacking = [name for name in needed if not _is_carried(belief, name)]
-    if lacking:
-        held = ", ".join(belief.instruments) or "none"
-        return f"needs an instrument in the inventory ({', '.join(lacking)}), now carrying {held}"
-    rooms = entry.state_signature.get("room")
+    return _lacks_instrument(belief, entry) or _was_elsewhere(belief, entry.state_signature)
+
+
+def _lacks_instrument(belief: Scene, entry: Entry) -> str:
+    """The instruments that an entry needs and that are not carried, in words; empty for none."""
+    lacking: list[str] = []
+    for name in required_instruments(entry):
+        if not _is_carried(belief, name):
+            lacking.append(name)
+    if not lacking:
+        return ""
+    held = ", ".join(belief.instruments) or "none"
+    return f"needs an instrument in the inventory ({', '.join(lacking)}), now carrying {held}"
+
+
+def _was_elsewhere(belief: Scene, state: StateSignature) -> str:
+    """The other room that a state was in, in words; empty if it was this one, or is unknown."""
+    rooms = state.get("room")
     if rooms and belief.room is not None and belief.room not in rooms:
         return f"learned in the {rooms[0]}, now in the {belief.room}"
     return ""

@@ -53,11 +53,13 @@ def _wrong_form(data: Any) -> str:
             return f"is not a game file: {key!r} is missing"
         if not isinstance(data[key], str):
             return f"is not a game file: {key!r} is not text"
-    walkthrough = data.get("walkthrough") or []
-    listed = isinstance(walkthrough, list)
-    if not listed or not all(isinstance(command, str) for command in walkthrough):
+    if not _are_commands(data.get("walkthrough") or []):
         return "has a 'walkthrough' that is not a list of commands"
     return ""
+
+
+def _are_commands(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 def read_data(path: str | Path) -> Any:

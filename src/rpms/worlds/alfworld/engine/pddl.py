@@ -222,11 +222,12 @@ def _facts(
     denied: set[tuple[str, ...]] = set()
     for fact in section:
         match fact:
-            case ["=", *number]:
-                if number[:1] != [["total-cost"]]:
-                    raise Damage("has a number in :init that no ALFWorld game has")
-            case ["not", told]:
-                denied.add(tuple(words_of(told, "fact")))
+            case ["=", ["total-cost"], *_]:
+                pass
+            case ["=", *_]:
+                raise Damage("has a number in :init that no ALFWorld game has")
+            case ["not", negated]:
+                denied.add(tuple(words_of(negated, "fact")))
             case _:
                 words = words_of(fact, "fact")
                 check_atom(words, things)

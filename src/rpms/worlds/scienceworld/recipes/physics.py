@@ -1,7 +1,7 @@
 """Electrical circuits and inclined planes: devices, readings, and what they tell."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rpms.worlds.base import keyed
@@ -125,18 +125,23 @@ class _Circuit(NamedTuple):
         return list(dict.fromkeys((self.target, self.source, self.lamp, *self.wires)))
 
 
+def _first(names: Iterable[str]) -> str:
+    """The first of some names; empty if there is none."""
+    return next(iter(names), "")
+
+
 def _circuit(scene: Scene) -> _Circuit:
     """The circuit to build, from what was seen."""
     goal = scene.aim
     sources = THINGS["sources"][goal.source]
     names = dict.fromkeys(seen.name for seen in scene.things)
-    source = next((name for name in sources if name in names), "")
+    source = _first(name for name in sources if name in names)
     wires = sorted(name for name in names if name.endswith(" wire"))
     if goal.task.startswith("power"):
         return _Circuit(goal.target, source, goal.target, wires[:2])
     tested = scene.of_kind(goal.target)
     target = scene.by_name[tested[0]].name if tested else goal.target
-    bulb = next((name for name in names if name.endswith(" light bulb")), "")
+    bulb = _first(name for name in names if name.endswith(" light bulb"))
     return _Circuit(target, source, bulb, wires[:3])
 
 

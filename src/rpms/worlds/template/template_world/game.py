@@ -3,6 +3,8 @@
 It knows everything.
 """
 
+from typing import NamedTuple
+
 from rpms.worlds.base import Outcome, Task
 
 ROOMS = ("boathouse", "cellar", "kitchen", "lantern room")
@@ -10,6 +12,16 @@ THINGS = ("logbook", "matches", "oil can")
 DUTIES = {"light": "light the {} lamp", "bring": "bring the logbook to the {}"}
 HAND = "hand"
 REFUSED = "You cannot do that."
+
+
+class Deed(NamedTuple):
+    """Something that a command does, by its verb, and what it is about."""
+
+    verb: str
+    about: str
+
+
+NOTHING = Deed("", "")
 
 
 def tasks(split: str) -> tuple[Task, ...]:
@@ -50,7 +62,7 @@ class TemplateGame:
         return Outcome(f"{self.here()} Rooms: {', '.join(ROOMS)}.\nYour duty: {duty}.")
 
     def step(self, command: str) -> Outcome:
-        verb, what = self.possible().get(command, ("", ""))
+        verb, what = self.possible().get(command, NOTHING)
         said = f"You {command}."
         burnt = False
         match verb:
@@ -79,21 +91,19 @@ class TemplateGame:
     def close(self) -> None:
         """Nothing is held."""
 
-    def possible(self) -> dict[str, tuple[str, str]]:
-        """Every command that would be obeyed now, with its verb and what it is about: the rules
-        of the game.
-        """
+    def possible(self) -> dict[str, Deed]:
+        """Every command that would be obeyed now: the rules of the game."""
         here = self.room
-        commands = {f"go to {room}": ("go", room) for room in ROOMS if room != here}
+        commands = {f"go to {room}": Deed("go", room) for room in ROOMS if room != here}
         for thing, place in self.things.items():
             if place == here:
-                commands[f"take {thing} from {here}"] = ("take", thing)
+                commands[f"take {thing} from {here}"] = Deed("take", thing)
             elif place == HAND:
-                commands[f"put {thing} in {here}"] = ("put", thing)
+                commands[f"put {thing} in {here}"] = Deed("put", thing)
         if self.lamps[here] == "empty" and self.things["oil can"] == HAND:
-            commands[f"fill {here} lamp"] = ("fill", here)
+            commands[f"fill {here} lamp"] = Deed("fill", here)
         if self.lamps[here] == "filled" and self.things["matches"] == HAND:
-            commands[f"light {here} lamp"] = ("light", here)
+            commands[f"light {here} lamp"] = Deed("light", here)
         return commands
 
     def done(self) -> bool:
