@@ -79,6 +79,13 @@ Line = dict[str, Any]
 Write = Callable[[Line], object]
 
 
+class _TableLine(NamedTuple):
+    """A line, and the table that it belongs to."""
+
+    table: str
+    line: Line
+
+
 class Exported(NamedTuple):
     """Tables that were written."""
 
@@ -129,8 +136,8 @@ def _exported(value: Any) -> Any:
 
 def _lines(
     condition: str, run: RunFolder, notes: list[str], tables: Sequence[str]
-) -> Iterator[tuple[str, Line]]:
-    """The lines of a run's episodes, each with its table; what is not there is noted."""
+) -> Iterator[_TableLine]:
+    """The lines of a run's episodes; what is not there is noted."""
     timings = run.timings()
     price = run.price()
     keys = _keys(condition, run)
@@ -146,7 +153,7 @@ def _lines(
             continue
         done += 1
         for table, line in _of_episode(record, timings.get(task), price, tables):
-            yield table, {**keys, "task": task, **line}
+            yield _TableLine(table, {**keys, "task": task, **line})
     notes.extend(damaged)
     total = len(run.protocol.tasks)
     if done + len(damaged) < total:
@@ -167,19 +174,19 @@ def _keys(condition: str, run: RunFolder) -> Line:
 
 def _of_episode(
     record: EpisodeRecord, timing: Timing | None, price: Price | None, tables: Sequence[str]
-) -> Iterator[tuple[str, Line]]:
-    """The lines of an episode that stand in some tables, each with its table."""
-    for table, line in _in_numbers(record, timing, price):
-        if table in tables:
-            yield table, line
+) -> Iterator[_TableLine]:
+    """The lines of an episode that stand in some tables."""
+    for each in _in_numbers(record, timing, price):
+        if each.table in tables:
+            yield each
     if "prompts" in tables:
         for line in _sent(record):
-            yield "prompts", line
+            yield _TableLine("prompts", line)
 
 
 def _in_numbers(
     record: EpisodeRecord, timing: Timing | None, price: Price | None
-) -> Iterator[tuple[str, Line]]:
+) -> Iterator[_TableLine]:
     """The line of an episode, then those of its steps and of the candidates of each."""
     row = record.row
     spent = [_spent(step, timing, place, price) for place, step in enumerate(record.steps)]
@@ -189,11 +196,12 @@ def _in_numbers(
     for name in ("requests", "model_seconds", "cost"):
         of_steps = [each[name] for each in spent]
         episode[name] = None if None in of_steps else sum(of_steps)
-    yield "episodes", episode
+    yield _TableLine("episodes", episode)
     for step, taken in zip(record.steps, spent, strict=True):
-        yield "steps", {**_step(step), **taken}
+        yield _TableLine("steps", {**_step(step), **taken})
         for candidate in step.candidates:
-            yield "candidates", {"step": step.number, **_values("candidates", candidate)}
+            line = {"step": step.number, **_values("candidates", candidate)}
+            yield _TableLine("candidates", line)
 
 
 def _sent(record: EpisodeRecord) -> Iterator[Line]:

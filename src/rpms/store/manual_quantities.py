@@ -40,34 +40,44 @@ class QuantityReader:
     def add(self, place: Place, value: object) -> None:
         """Read one quantity."""
         read = place.read(forms.QuantityForm, value)
-        facts: dict[str, NumberQuestion] = {}
-        for question, text in _facts_told(read):
-            atom = self._fact(place.at(question.value), text, (read.of,))
-            self._claim(place.at(question.value), place.name, atom.predicate)
-            facts[atom.predicate] = question
+        facts = self._facts_about_thing(place, read)
         drives: list[Drive] = []
         for number, form in enumerate(read.drives):
             at = place.at("drives", number)
             drive = self._drive(at, form, read.of)
-            if drive.fact.predicate not in facts:
-                self._claim(at.at("fact"), place.name, drive.fact.predicate)
-                facts[drive.fact.predicate] = NumberQuestion.DRIVES
-            elif facts[drive.fact.predicate] is not NumberQuestion.DRIVES:
-                raise at.at("fact").error(f"{drive.fact.predicate} says something else already")
+            self._add_drive_fact(at.at("fact"), drive.fact.predicate, facts, place.name)
             drives.append(drive)
         if not facts:
             raise place.error(
                 f"{place.name}: write what it tells, such as `drives`, or `current: gauged(x)`"
             )
-        if not 1 <= read.wait <= _LONGEST_WAIT:
-            raise place.at("wait").error(f"wait: should be 1 to {_LONGEST_WAIT:,} ticks")
-        if read.precision <= 0:
-            raise place.at("precision").error("precision: should be above 0")
-        scale = Scale(read.wait, read.precision, read.drift, read.fast or inf)
+        scale = _scale(place, read)
         watched = self._conditions(place.at("watched"), read.watched, frozenset((read.of,)))
         self.quantities.append(
             Quantity(place.name, read.of, tuple(drives), scale, _turn(read), watched, facts)
         )
+
+    def _facts_about_thing(
+        self, place: Place, read: forms.QuantityForm
+    ) -> dict[str, NumberQuestion]:
+        """The predicates by which an entry asks about the thing alone, each with its question."""
+        facts: dict[str, NumberQuestion] = {}
+        for question, text in _questions_asked(read).items():
+            at = place.at(question.value)
+            atom = self._fact(at, text, (read.of,))
+            self._claim(at, place.name, atom.predicate)
+            facts[atom.predicate] = question
+        return facts
+
+    def _add_drive_fact(
+        self, place: Place, predicate: str, facts: dict[str, NumberQuestion], quantity: str
+    ) -> None:
+        """Enter the predicate of a drive; several drives may share one."""
+        if predicate not in facts:
+            self._claim(place, quantity, predicate)
+            facts[predicate] = NumberQuestion.DRIVES
+        elif facts[predicate] is not NumberQuestion.DRIVES:
+            raise place.error(f"{predicate} says something else already")
 
     def circular(self) -> Iterator[FileError]:
         """The conditions about a fact that a quantity decides: it would ask for itself."""
@@ -132,8 +142,17 @@ class QuantityReader:
         return tuple(clauses)
 
 
-def _facts_told(read: forms.QuantityForm) -> Iterator[tuple[NumberQuestion, str]]:
-    """The questions about the thing alone that an entry asks by a fact."""
+def _scale(place: Place, read: forms.QuantityForm) -> Scale:
+    """The sizes of a quantity, checked."""
+    if not 1 <= read.wait <= _LONGEST_WAIT:
+        raise place.at("wait").error(f"wait: should be 1 to {_LONGEST_WAIT:,} ticks")
+    if read.precision <= 0:
+        raise place.at("precision").error("precision: should be above 0")
+    return Scale(read.wait, read.precision, read.drift, read.fast or inf)
+
+
+def _questions_asked(read: forms.QuantityForm) -> dict[NumberQuestion, str]:
+    """The questions about the thing alone that an entry asks, each with its fact."""
     texts = {
         NumberQuestion.CURRENT: read.current,
         NumberQuestion.SEEN: read.seen,
@@ -143,9 +162,7 @@ def _facts_told(read: forms.QuantityForm) -> Iterator[tuple[NumberQuestion, str]
         NumberQuestion.AT_MOST: read.at_most,
         NumberQuestion.TURNS: read.turns.fact if read.turns is not None else "",
     }
-    for question, text in texts.items():
-        if text:
-            yield question, text
+    return {question: text for question, text in texts.items() if text}
 
 
 def _turn(read: forms.QuantityForm) -> TurningPoint | None:

@@ -172,12 +172,10 @@ def _remarks(what: str, plan: RunPlan, trials: Trials) -> Iterator[str]:
 
 def _results(model: str, case: Case, plan: RunPlan, trials: Trials) -> Iterator[Result]:
     """The first trial's result, and the best attempts' where the case names that too."""
-    runs = (
-        (trials.folders[0], trials.summaries[0]),
-        (trials.best_folder, trials.best),
-    )
-    for name, (folder, summary) in zip(case.names, runs, strict=False):
-        yield Result(model, replace(case, name=name), plan, folder, summary)
+    first, *best = case.names
+    yield Result(model, replace(case, name=first), plan, trials.folders[0], trials.summaries[0])
+    for name in best:
+        yield Result(model, replace(case, name=name), plan, trials.best_folder, trials.best)
 
 
 def kinds_never_shown(plan: RunPlan, folder: Path) -> Iterator[str]:
