@@ -145,6 +145,13 @@ class _Question(NamedTuple):
     since: float
 
 
+class _Work(NamedTuple):
+    """Something to do, and the future that is to hold its result."""
+
+    call: Callable[[], Any]
+    done: Future[Any]
+
+
 class _Worker(Thread):
     """Does one thing after another; one that takes too long is told to end, and this thread is left
     to it until then.
@@ -156,7 +163,7 @@ class _Worker(Thread):
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self._asked: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self._waiting: SimpleQueue[_Work] = SimpleQueue()
         self.asking: _Question | None = None
         """The one that a function is working on."""
         self.late = False
@@ -164,9 +171,11 @@ class _Worker(Thread):
         self.start()
 
     def ask(self, work: Callable[[], Any], seconds: float) -> Future[Any] | str:
-        """The work, done; the question that a function took longer for than it may."""
+        """Have some work done; returns its future then. Where one of its functions takes longer
+        than it may, the work is left, and the question to that function is returned.
+        """
         done: Future[Any] = Future()
-        self._asked.put((work, done))
+        self._waiting.put(_Work(work, done))
         left = seconds
         while not wait([done], left).done:
             asking = self.asking
@@ -181,12 +190,12 @@ class _Worker(Thread):
     def run(self) -> None:
         with suppress(_LateError):
             while not self.late:
-                work, done = self._asked.get()
+                work = self._waiting.get()
                 try:
-                    done.set_result(work())
+                    work.done.set_result(work.call())
                 except BaseException as error:  # noqa: BLE001  raised again where it was asked for
-                    done.set_exception(error)
-                del work, done  # what was asked about is not kept while nobody asks
+                    work.done.set_exception(error)
+                del work  # what was asked about is not kept while nobody asks
 
 
 _IDLE: list[_Worker] = []

@@ -178,12 +178,12 @@ def _beside_own(reader: Reader, own: Readings, read: Understood) -> list[Request
 def _another(
     world: World, reads: Reads, readings: Readings, decision: Decision, mind: Mind
 ) -> Readings | None:
-    """Readings with another one taken, where a step speaks against the present one; None where
-    it stays, and nothing was done about it.
+    """The readings with another one taken, where a step speaks against the present one; None
+    where it stays.
 
-    Where all places were searched and its object is nowhere, or its destination is, kinds that are
-    here and like it come in too. Where no reading is left, somebody is asked. Both are done once:
-    where they were in vain, the readings say so, with the same one taken.
+    If the thing that is asked for is nowhere, kinds like it that are here become readings, too. If
+    no reading is left, somebody is asked. Both are done once: if they were in vain, the readings
+    say so, and the present one stays.
     """
     belief = decision.belief
     before = readings
@@ -230,8 +230,8 @@ def _with_nearest_kinds(
 
 
 def _asked_once_more(world: World, reads: Reads, readings: Readings, mind: Mind) -> Readings:
-    """The readings and the one that a person gives, since no other can be reached; without a goal
-    from them, the present one stays.
+    """The readings, and the one that a person gives, which is taken; without an answer that can
+    be read, the present one stays.
     """
     assert reads.ask is not None
     types = _types(mind)

@@ -318,9 +318,7 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
         for row, of_base in zip(panels, by_base.values(), strict=True):
             for axes, panel in zip(row, _TAUGHT_PANELS, strict=True):
                 _taught_panel(axes, of_base, panel)
-                axes.set_xscale("log", base=2)
-                axes.set_xticks(games, list(map(str, games)))
-                axes.minorticks_off()
+                _mark_games(axes, games)
             if len(by_base) > 1:
                 row[0].set_title(_drawn(of_base[0].teaching.model))
         for axes in panels[-1]:
@@ -362,11 +360,16 @@ _TAUGHT_PANELS = (
 )
 
 
+def _mark_games(axes: Any, games: Sequence[int]) -> None:
+    """Give a panel an axis of games taught, each twice the one before it."""
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(games, list(map(str, games)))
+    axes.minorticks_off()
+
+
 def _taught_panel(axes: Any, every: Sequence[TaughtPoint], panel: _TaughtPanel) -> None:
-    plain: list[TaughtPoint] = []
-    corrected: list[TaughtPoint] = []
-    for point in every:
-        (corrected if point.teaching.rounds else plain).append(point)
+    plain = [point for point in every if not point.teaching.rounds]
+    corrected = [point for point in every if point.teaching.rounds]
     for (condition, colour), marker in zip(_COLOUR_NUMBERS.items(), MARKERS, strict=False):
         if plain:
             _taught_line(axes, plain, panel, condition, COLOURS[colour], marker=marker)

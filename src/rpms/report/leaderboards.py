@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 from rpms.foreign.shown import excerpt
@@ -39,14 +38,18 @@ def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
     Of several epochs the first counts.
     """
     boards: dict[str, dict[str, Results]] = {}
-    for name, run in runs_in(inputs):
+    for condition, run in runs_in(inputs):
         if run.protocol.settings.get("epoch", 1) == 1:
-            results = read_results(name, run)
-            shared = list(map(results.protocol.get, _TERMS))
-            terms = json.dumps(shared, sort_keys=True, default=str)
-            boards.setdefault(terms, {})[str(run.folder)] = results
-    ordered = sorted(boards.values(), key=len, reverse=True)
-    return tuple(map(_board, ordered, count(1)))
+            results = read_results(condition, run)
+            boards.setdefault(_terms_of(results), {})[str(run.folder)] = results
+    largest_first = sorted(boards.values(), key=len, reverse=True)
+    return tuple([_board(found, number) for number, found in enumerate(largest_first, start=1)])
+
+
+def _terms_of(results: Results) -> str:
+    """The terms that runs of one ranking share, as a text that is the same for equal ones."""
+    shared = [results.protocol.get(name) for name in _TERMS]
+    return json.dumps(shared, sort_keys=True, default=str)
 
 
 def _board(found: Mapping[str, Results], number: int) -> Table:

@@ -6,7 +6,6 @@ Rates are fractions.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from statistics import NormalDist
 from typing import NamedTuple, Self
 
@@ -74,14 +73,22 @@ def mcnemar(gained: int, lost: int) -> McNemar:
     pairs = gained + lost
     if not pairs:
         return McNemar(0, 0, 1.0, 1.0)
-    ways = accumulate(
-        range(min(gained, lost)),
-        lambda found, rarer: found * (pairs - rarer) // (rarer + 1),
-        initial=1,
-    )
-    at_most = sum(ways)  # of 2 ** pairs
+    exact = min(1.0, 2 * _ways_with_at_most(min(gained, lost), pairs) / 2**pairs)
     chi2 = max(0, abs(gained - lost) - 1) ** 2 / pairs
-    return McNemar(gained, lost, min(1.0, 2 * at_most / 2**pairs), math.erfc(math.sqrt(chi2 / 2)))
+    corrected = math.erfc(math.sqrt(chi2 / 2))
+    return McNemar(gained, lost, exact, corrected)
+
+
+def _ways_with_at_most(heads: int, tosses: int) -> int:
+    """Number of sequences of tosses with at most so many heads: a sum of binomial coefficients,
+    each made of the one before.
+    """
+    ways = 1
+    total = 1
+    for fewer in range(heads):
+        ways = ways * (tosses - fewer) // (fewer + 1)
+        total += ways
+    return total
 
 
 LEAST_DISCORDANT = math.ceil(1 - math.log2(ALPHA))

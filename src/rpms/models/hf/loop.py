@@ -95,17 +95,17 @@ class Loop:
         torch = self._torch
         choose = Chooser(torch, decoding, seeds, self._model.device)
         with torch.inference_mode(), without_plans():
-            live = list(range(len(rows)))
+            live = list(range(len(rows)))  # the rows in the batch, by their numbers
             computed = self._read([row.prompt for row in rows])
             while True:
                 following = _take_next(rows, live, choose, computed.scores)
                 if all(token is None for token in following):
                     break
-                left = [place for place, index in enumerate(live) if not rows[index].done]
-                if _worth_leaving(len(live), len(left), computed):
-                    computed = self._keep_rows(left, computed)
-                    live = [live[place] for place in left]
-                    following = [following[place] for place in left]
+                unfinished = [place for place, row in enumerate(live) if not rows[row].done]
+                if _worth_leaving(len(live), len(unfinished), computed):
+                    computed = self._keep_rows(unfinished, computed)
+                    live = [live[place] for place in unfinished]
+                    following = [following[place] for place in unfinished]
                 computed = self._read_tokens(following, computed)
             self._choose_whole(rows, live, choose, computed)
 

@@ -290,7 +290,9 @@ def _refused_put(belief: AlfworldBelief, action: str) -> AlfworldBelief:
 
 
 def _refused_at_place(belief: AlfworldBelief, verb: str, place: str) -> AlfworldBelief:
-    """Draw what a refusal to open, close or examine a place says of it."""
+    """Conclude from a refusal to open, close or examine a place: that it is elsewhere, or that it
+    is open already.
+    """
     is_open = belief.containers.get(place)
     here = belief.here(place)
     if here is None and _would_work(verb, is_open):  # then the place is elsewhere

@@ -133,15 +133,18 @@ class ScienceBelief(Scene):
             return RECIPES[predicate](self, *names)
         kinds = [name.removesuffix(" ?") for name in names]  # a thing never seen goes by its kind
         is_unseen = kinds[-1:] != list(names[-1:])
-        if is_unseen:
-            match predicate:
-                case "here":
-                    return False
-                case "portable":
-                    return None
-                case "with":  # it is in no room that was searched
-                    return None if self._may_hold(*kinds) else False
+        if is_unseen and predicate in ("here", "portable", "with"):
+            return self._answer_of_unseen(predicate, kinds)
         return PREDICATES[predicate](self, *kinds)
+
+    def _answer_of_unseen(self, predicate: str, kinds: Sequence[str]) -> bool | None:
+        """The answer about a thing that was never seen."""
+        match predicate:
+            case "here":
+                return False
+            case "with":  # it is in no room that was searched
+                return None if self._may_hold(*kinds) else False
+        return None
 
     def _may_hold(self, room: str, kind: str) -> bool:
         """True if a thing never seen may be in a room; under a lid, if it is not built in."""

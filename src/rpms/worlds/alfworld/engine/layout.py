@@ -91,9 +91,9 @@ class GameLayout:
         """The objects that may be put into each receptacle."""
         self.treating = self._treatments(facts["receptacletype"], dialect)
         """The ones of `heat`, `cool` and `clean` that each receptacle does."""
-        self.treatable = {
-            verb: _mask(facts[f"{verb}able"], self.objects) for verb in ("heat", "cool", "clean")
-        }
+        self.treatable: dict[str, int] = {}
+        for verb in ("heat", "cool", "clean"):
+            self.treatable[verb] = _mask(facts[f"{verb}able"], self.objects)
         """The objects that each of these works on."""
         inside = _masks(facts["inreceptacleobject"], self.objects)
         self.inside = tuple(inside[thing] & ~(1 << index) for thing, index in self.objects.items())
@@ -126,9 +126,9 @@ class GameLayout:
         if len(agents) != 1 or len(problem.facts["atlocation"]) != 1:
             raise Damage("does not place exactly one agent at exactly one location")
         (self.agent,) = agents
-        self.location_names = tuple(map(names.__getitem__, self.locations))
-        self.receptacle_names = tuple(map(names.__getitem__, self.receptacles))
-        self.object_names = tuple(map(names.__getitem__, self.objects))
+        self.location_names = tuple([names[thing] for thing in self.locations])
+        self.receptacle_names = tuple([names[thing] for thing in self.receptacles])
+        self.object_names = tuple([names[thing] for thing in self.objects])
         self.receptacle_called = _numbers(self.receptacle_names)
         self.object_called = _numbers(self.object_names)
 
