@@ -264,37 +264,51 @@ def audit(folders: Sequence[Path]) -> Audit:
     """Estimate what each entry does, from runs of one world; runs that hid nothing are an
     InputError, or left out.
     """
-    played: dict[tuple[str, str], _Played] = {}
+    masked: list[RunFolder] = []
     left_out: list[Path] = []
-    worlds: set[str] = set()
     for folder in folders:
         run = RunFolder(folder)
-        mask = _mask_of(run)
-        if mask is None:
+        if _mask_of(run) is None:
             left_out.append(folder)
-            continue
-        worlds.add(str(run.protocol.settings.get("world", "")))
-        budget = run.protocol.settings.get("step_budget")
-        length = budget if isinstance(budget, int) else 0
-        for record in run.episodes():
-            played.setdefault((run.protocol.hash, record.task), _Played(record, mask, length))
+        else:
+            masked.append(run)
+    played = _all_played(masked)
     if not played:
         raise InputError(_why_nothing(left_out))
-    if len(worlds) > 1:
-        raise InputError(
-            f"these runs are of {' and '.join(sorted(worlds))}; audit the runs of one world"
-            " together"
-        )
-    every = list(played.values())
-    by_entry = _measured(every)
+    world = _one_world(masked)
+    measured = _measured(played)
     return Audit(
-        entries=_entry_accounts(by_entry),
-        kinds=_kind_accounts(by_entry),
-        episodes=len(every),
-        world=worlds.pop(),
-        masks=tuple(sorted({each.mask for each in every})),
+        entries=_entry_accounts(measured),
+        kinds=_kind_accounts(measured),
+        episodes=len(played),
+        world=world,
+        masks=tuple(sorted({each.mask for each in played})),
         left_out=tuple(left_out),
     )
+
+
+def _one_world(runs: Iterable[RunFolder]) -> str:
+    """The world that some runs are of; several are an InputError."""
+    first, *others = sorted({str(run.protocol.settings.get("world", "")) for run in runs})
+    if others:
+        raise InputError(
+            f"these runs are of {' and '.join((first, *others))}; audit the runs of one world"
+            " together"
+        )
+    return first
+
+
+def _all_played(runs: Iterable[RunFolder]) -> list[_Played]:
+    """The episodes of masked runs; one that several folders of the same run have counts once."""
+    found: dict[object, _Played] = {}
+    for run in runs:
+        budget = run.protocol.settings.get("step_budget")
+        most_steps = budget if isinstance(budget, int) else 0
+        mask = _mask_of(run) or 0.0
+        for record in run.episodes():
+            key = (run.protocol.hash, record.task)
+            found.setdefault(key, _Played(record, mask, most_steps))
+    return list(found.values())
 
 
 def _mask_of(run: RunFolder) -> float | None:

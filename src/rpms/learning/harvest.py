@@ -7,7 +7,7 @@ the rules that the player had.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -91,6 +91,16 @@ def harvest(
     return memory.merge(_Episode(episode, manual, origin or episode.task, by).entries())
 
 
+class _Deed(NamedTuple):
+    """An action, with names; empty for one that there is not."""
+
+    action: str
+    thing: str
+    """The thing that it was done to."""
+    tool: str
+    """A place or tool that it was done with."""
+
+
 @dataclass(frozen=True)
 class _Episode:
     episode: Episode
@@ -102,8 +112,9 @@ class _Episode:
         lost = self.episode.ending is Ending.LOST
         if not lost:  # progress in an episode that ended in disaster may have led to it
             yield from self._snippets()
-        if self.episode.won:
-            yield from self._requests()
+        request = self._request() if self.episode.won else None
+        if request is not None:
+            yield request
         yield from self._lessons_and_schemas()
         if lost:
             yield self._critical_failure()
@@ -241,44 +252,49 @@ class _Episode:
             return False
         return not step.infeasible or self._rules(step).instance(step.command) is not None
 
-    def _requests(self) -> Iterator[memory.RememberedRequest]:
+    def _request(self) -> memory.RememberedRequest | None:
         """The request of a won episode, with the reading that won and the kinds in the room."""
         kinds: set[str] = set()
         for names in self.episode.steps[0].decision.belief.names.values():
             kinds.update(map(kind_of, names))
         for last in reversed(self.episode.steps):
             if last.readings is not None:
-                yield memory.RememberedRequest(
+                return memory.RememberedRequest(
                     goal_signature=last.decision.goal_signature,
                     state_signature=StateSignature.of(room=tuple(sorted(kinds))),
                     request=_one_line(last.readings.request, self.by.longest_request),
                     origins=self._origins(last),
                 )
-                return
+        return None
 
     def _snippet(self, steps: Sequence[Step], sub_goal: str) -> memory.SuccessSnippet:
         first = steps[0]
         last = steps[-1]
-        name = last.command.split()[0]
-        binding: Mapping[str, str] = {}
-        instance = self._rules(last).instance(last.command)
-        if instance is not None:
-            name = instance.schema.name
-            binding = instance.binding
-        thing = binding.get("object") or next(iter(binding.values()), "")
-        tool = next((value for value in binding.values() if value != thing), "")
-        before: dict[str, object] = {"holding": _held(first), "action_type": name}
-        if tool:
-            before["tool_location"] = tool
+        deed = self._deed(last)
+        before: dict[str, object] = {"holding": _held(first), "action_type": deed.action}
+        if deed.tool:
+            before["tool_location"] = deed.tool
         return memory.SuccessSnippet(
             goal_signature=first.decision.goal_signature,
             state_signature=first.decision.state_signature,
             sub_goal_type=sub_goal,
             actions=tuple(step.command for step in steps),
             precondition=before,
-            outcome={name: thing},
+            outcome={deed.action: deed.thing},
             origins=self._origins(last),
         )
+
+    def _deed(self, step: Step) -> _Deed:
+        """The action of a step, by the manual's schema if it has one, with what it was done to
+        and with.
+        """
+        instance = self._rules(step).instance(step.command)
+        if instance is None:
+            return _Deed(step.command.split()[0], "", "")
+        names = list(instance.binding.values())
+        thing = instance.binding.get("object") or next(iter(names), "")
+        tool = next((name for name in names if name != thing), "")
+        return _Deed(instance.schema.name, thing, tool)
 
     def _of_step(self, step: Step) -> Iterator[memory.Entry]:
         """The lesson of a refusal, where it can be told, and what the step says of its action's
@@ -290,7 +306,9 @@ class _Episode:
         situation = Situation(step.decision.belief, step.decision.goal)
         feasible = instance.feasible(situation)
         if step.infeasible:
-            yield from self._lesson(step, instance, feasible)
+            lesson = self._lesson(step, instance, feasible)
+            if lesson is not None:
+                yield lesson
             if feasible is Truth.FALSE:
                 return  # it failed as the schema says it must: no evidence against it
         if instance.schema.preconditions or instance.schema.effects:
@@ -298,13 +316,14 @@ class _Episode:
 
     def _lesson(
         self, step: Step, instance: Instance, feasible: Truth
-    ) -> Iterator[memory.FailureLesson]:
+    ) -> memory.FailureLesson | None:
+        """The lesson of a refused step; None if no rule would have avoided it."""
         schema = instance.schema
         worked = [each for each in self._successes if each.instance.schema is schema]
         rule = corrective_rule(step, instance, worked)
         if not rule:
-            return
-        yield memory.FailureLesson(
+            return None
+        return memory.FailureLesson(
             goal_signature=step.decision.goal_signature,
             state_signature=step.decision.state_signature,
             failed_action=step.command,
