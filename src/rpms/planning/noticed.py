@@ -113,7 +113,7 @@ def against_memory(
     return ()
 
 
-class Done(NamedTuple):
+class TriedAction(NamedTuple):
     """An action that was tried, with what was known before and after it."""
 
     rules: ActiveRules

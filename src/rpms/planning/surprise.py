@@ -12,7 +12,7 @@ from rpms.logic.rules import ActiveRules
 from rpms.paper import beyond
 from rpms.paper.beyond import StepContext
 from rpms.planning.doubts import HOPED, SUPPOSED, WAIVED
-from rpms.planning.noticed import Done, PlanNoticed, SurpriseKind
+from rpms.planning.noticed import PlanNoticed, SurpriseKind, TriedAction
 from rpms.planning.set_off import processes_of
 from rpms.planning.trust import (
     COMPLETE,
@@ -71,7 +71,7 @@ def compare(
     instance = rules.instance(command)
     if instance is None:
         return noticed
-    done = Done(rules, instance, command, before, after)
+    done = TriedAction(rules, instance, command, before, after)
     if refused:
         return _refused(noticed, done)
     noticed = _accepted(noticed, done)
@@ -84,7 +84,7 @@ def compare(
     return with_changes(noticed, done)
 
 
-def _with_blank_look(noticed: PlanNoticed, done: Done) -> PlanNoticed:
+def _with_blank_look(noticed: PlanNoticed, done: TriedAction) -> PlanNoticed:
     """A look that a plan began with and that did not tell what it was for showed nothing."""
     chain = noticed.trust.plans.offered.get(done.command, ())
     if not chain or not chain[0].reveals:
@@ -99,7 +99,7 @@ def _with_blank_look(noticed: PlanNoticed, done: Done) -> PlanNoticed:
 
 def _with_effects(
     noticed: PlanNoticed,
-    done: Done,
+    done: TriedAction,
     schema: ActionSchema,
     binding: Mapping[str, str],
     *,
@@ -121,7 +121,7 @@ def _with_effects(
     return noticed
 
 
-def _refused(noticed: PlanNoticed, done: Done) -> PlanNoticed:
+def _refused(noticed: PlanNoticed, done: TriedAction) -> PlanNoticed:
     """Weigh a refusal: it confirms needs that explain it; otherwise the list of needs loses trust.
 
     A need that a plan took for granted explains the first command of an action that is refused,
@@ -144,7 +144,7 @@ def _refused(noticed: PlanNoticed, done: Done) -> PlanNoticed:
     return _refused_without_reason(noticed.trusting(suspecting), done)
 
 
-def _confirming(trust: Trust, done: Done, needs: Iterable[Clause]) -> Trust:
+def _confirming(trust: Trust, done: TriedAction, needs: Iterable[Clause]) -> Trust:
     """Trust once a refusal speaks for some needs."""
     for clause in needs:
         line = ManualLine.of_need(done.rules, done.instance.schema, clause)
@@ -152,7 +152,7 @@ def _confirming(trust: Trust, done: Done, needs: Iterable[Clause]) -> Trust:
     return trust
 
 
-def _needs_not_met(done: Done) -> tuple[list[Clause], list[Clause]]:
+def _needs_not_met(done: TriedAction) -> tuple[list[Clause], list[Clause]]:
     """Needs that explain a refusal, as they are known not to hold, before or after it; and needs of
     which nobody knows, neither before nor after.
     """
@@ -169,7 +169,7 @@ def _needs_not_met(done: Done) -> tuple[list[Clause], list[Clause]]:
     return false, unknown
 
 
-def _refused_without_reason(noticed: PlanNoticed, done: Done) -> PlanNoticed:
+def _refused_without_reason(noticed: PlanNoticed, done: TriedAction) -> PlanNoticed:
     """The list of needs is not complete, or one of them is not as stated: they share the blame."""
     schema = done.instance.schema
     line = ManualLine(done.key, LinePart.NEEDS, COMPLETE)
@@ -181,7 +181,7 @@ def _refused_without_reason(noticed: PlanNoticed, done: Done) -> PlanNoticed:
     return noticed.with_(SurpriseKind.REFUSED, line, text, trust)
 
 
-def _accepted(noticed: PlanNoticed, done: Done) -> PlanNoticed:
+def _accepted(noticed: PlanNoticed, done: TriedAction) -> PlanNoticed:
     """Needs that were false when the action worked are refuted."""
     rules, instance = done.rules, done.instance
     trust = noticed.trust.working(done.key, rules, instance, done.before, done.after)
@@ -195,7 +195,7 @@ def _accepted(noticed: PlanNoticed, done: Done) -> PlanNoticed:
     return noticed
 
 
-def _done_without(noticed: PlanNoticed, done: Done, clause: Clause) -> PlanNoticed:
+def _done_without(noticed: PlanNoticed, done: TriedAction, clause: Clause) -> PlanNoticed:
     """An action worked though one of its needs did not hold.
 
     That refutes the need. It only speaks against a rule that forbids the action: that it can be

@@ -7,12 +7,12 @@ from rpms.logic.facts import Atom, Literal, Truth
 from rpms.logic.rules import ANYTHING, ActiveRules, atoms_over, kept_with_rules
 from rpms.planning.edges import UNSEEN
 from rpms.planning.facts_at_stake import facts_made, wanted_facts
-from rpms.planning.noticed import Done, PlanNoticed, SurpriseKind
+from rpms.planning.noticed import PlanNoticed, SurpriseKind, TriedAction
 from rpms.planning.set_off import processes_by, processes_of
 from rpms.planning.trust import COMPLETE, LinePart, ManualLine
 
 
-def with_changes(noticed: PlanNoticed, done: Done) -> PlanNoticed:
+def with_changes(noticed: PlanNoticed, done: TriedAction) -> PlanNoticed:
     """Facts on a command's things that changed or came to be known without a line that says so."""
     rules, instance = done.rules, done.instance
     learned = noticed.trust.learned.get(done.key, ())
@@ -31,7 +31,7 @@ def with_changes(noticed: PlanNoticed, done: Done) -> PlanNoticed:
     return noticed.trusting(trust)
 
 
-def _unforetold(done: Done, known: Container[Literal | Revelation]) -> list[Literal]:
+def _unforetold(done: TriedAction, known: Container[Literal | Revelation]) -> list[Literal]:
     """Changes that neither known lines of the action bring about nor processes that it may have
     set off, nor those that it may only have shown.
     """
@@ -45,7 +45,7 @@ def _unforetold(done: Done, known: Container[Literal | Revelation]) -> list[Lite
     return [fact for fact in unknown if fact.bind(done.instance.binding) not in told]
 
 
-def _going_on_meanwhile(done: Done) -> frozenset[tuple[str, bool]]:
+def _going_on_meanwhile(done: TriedAction) -> frozenset[tuple[str, bool]]:
     """Facts that processes of other commands bring about, by predicate and sign, where an action
     is a look: plants flower in time, and a look around shows it.
     """
@@ -56,7 +56,7 @@ def _going_on_meanwhile(done: Done) -> frozenset[tuple[str, bool]]:
     return facts_made(one for one in done.rules.lore.processes if id(one) not in own)
 
 
-def _changed(done: Done) -> Iterator[Literal]:
+def _changed(done: TriedAction) -> Iterator[Literal]:
     """Facts over an action's parameters that something wants and that were otherwise before."""
     rules, binding = done.rules, done.instance.binding
     wanted = wanted_facts(rules)
@@ -79,7 +79,7 @@ def _changed(done: Done) -> Iterator[Literal]:
             yield Literal(atom, not now)
 
 
-def _shown(done: Done) -> Iterator[Revelation]:
+def _shown(done: TriedAction) -> Iterator[Revelation]:
     """Unstated sights of an action that showed something."""
     for seen in _sights(done.rules, done.instance.schema):
         probe = seen.atom.bind({**done.instance.binding, ANYTHING: UNSEEN})
