@@ -19,9 +19,9 @@ from rpms.paper.prompt import Turn
 from rpms.paper.recall import Similarity
 from rpms.paper.verdict import Candidate, Fate, Mask, Verdict
 from rpms.paper.wording import memory_line
-from rpms.planning.advice import recalled_steps
 from rpms.planning.experience.adapt import AdaptContext, adapted
 from rpms.planning.experience.following import Following
+from rpms.planning.experience.recalled_steps import recalled_steps
 from rpms.planning.lift import Role, ended_alike, failed_alike, lift, names_of, renamed
 from rpms.planning.whereabouts import Whereabouts
 from rpms.store.manual_reader import ManualText

@@ -18,17 +18,13 @@ from rpms.paper.enforcement import Enforcement
 from rpms.paper.memory import FailureLesson, Origin, SuccessSnippet
 from rpms.paper.prompt import Turn, estimate_tokens
 from rpms.paper.verdict import Candidate, Fate, Verdict
-from rpms.planning.advice import (
-    Adviser,
-    PlanAdvice,
-    feasible_actions,
-    focus,
-    guidance,
-    weighed,
-)
+from rpms.planning.advice import Adviser, PlanAdvice
 from rpms.planning.edges import Link, Option
 from rpms.planning.experience.adapt import AdaptContext
-from rpms.planning.menu import MENU_TOKENS, chain_of, make_menu, purpose_of
+from rpms.planning.experience.plans_weighed import weighed
+from rpms.planning.focus import focus
+from rpms.planning.hints import guidance
+from rpms.planning.menu import MENU_TOKENS, chain_of, feasible_actions, make_menu, purpose_of
 from rpms.planning.plan_graph import Plan
 from rpms.planning.reason import plan_for
 from rpms.planning.whereabouts import Whereabouts

@@ -19,9 +19,9 @@ from rpms.paper.recall import EpisodicMemory
 from rpms.paper.review import Refusal, ask_again, review_rules
 from rpms.paper.verdict import Candidate, Fate, Verdict
 from rpms.paper.wording import memory_line
-from rpms.planning.advice import find_loop, guidance
 from rpms.planning.extension import COMPACT
 from rpms.planning.from_here import degree_of_match, executable_from_here
+from rpms.planning.hints import find_loop, guidance
 from rpms.planning.plan_graph import Plan
 from rpms.planning.remedies import review
 from rpms.play.settings import Settings

@@ -17,7 +17,7 @@ from rpms.paper.decide import decide
 from rpms.paper.enforcement import PAPER
 from rpms.paper.prompt import Layout, Part, Turn, make_block
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.advice import find_loop, guidance
+from rpms.planning.hints import find_loop, guidance
 from rpms.planning.plan_graph import Plan
 from tests.paper.kitchen import COOL_APPLE, KitchenBelief, knowledge
 

@@ -26,10 +26,10 @@ from rpms.paper.recall import EpisodicMemory, Retrieval, Similarity
 from rpms.paper.selection import select
 from rpms.paper.verdict import NO_MASK, Candidate, Fate, Mask, Verdict
 from rpms.paper.wording import PromptStyle, Wording, memory_line
-from rpms.planning.advice import recalled_steps
 from rpms.planning.experience.adapt import AdaptContext, adapted
 from rpms.planning.experience.atlas import Atlas, Where, strides_of
 from rpms.planning.experience.following import Following
+from rpms.planning.experience.recalled_steps import recalled_steps
 from rpms.planning.extension import extend
 from rpms.planning.whereabouts import Whereabouts
 from tests.planning.house import DOORS, MANUAL, MUG, SYNTAX, House, by_room, snippet

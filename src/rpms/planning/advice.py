@@ -6,31 +6,29 @@ The paper has none.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
-from typing import NamedTuple
 
 from rpms.logic.belief import Belief
-from rpms.logic.facts import kind_of
-from rpms.logic.rules import ActiveRules, Rule, RuleManual, kept_with_rules
+from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.paper.beyond import Advice, Menu
 from rpms.paper.decide import Decision
 from rpms.paper.enforcement import PAPER, Enforcement, GuardMode
-from rpms.paper.memory import SuccessSnippet
-from rpms.paper.prompt import Turn, brief
 from rpms.paper.review import Refusal
-from rpms.paper.verdict import Candidate, Fate, Trail
-from rpms.planning.edges import Option
-from rpms.planning.experience.adapt import AdaptContext, snippet_of
+from rpms.paper.verdict import Candidate, Fate
+from rpms.planning.experience.adapt import AdaptContext
+from rpms.planning.experience.plans_weighed import weighed
+from rpms.planning.experience.recalled_steps import recalled_steps
+from rpms.planning.focus import focus, left_out
+from rpms.planning.hints import find_loop, guidance
 from rpms.planning.impasse import said_nowhere
-from rpms.planning.lift import ended_alike, failed_alike
+from rpms.planning.lift import ended_alike
 from rpms.planning.menu import (
     chain_of,
     feasible_actions,
     make_menu,
-    next_steps,
     purpose_of,
 )
 from rpms.planning.noticed import PlanNoticed
@@ -39,13 +37,6 @@ from rpms.planning.plan_with_doubts import plan_with_doubts
 from rpms.planning.reason import plan_for, reasoner_of
 from rpms.planning.remedies import review
 from rpms.planning.trust import UNSHAKEN
-
-_FAILED_SHOWN = 4
-"""Failed commands that are named."""
-_WINDOW = 10
-"""Turns a circle may span: longer ones are searches, not loops."""
-_RETURNS = 3
-"""Number of times a state must recur in the window to be a circle."""
 
 Spell = Callable[[str, Belief], str]
 """A command as this game wants it written."""
@@ -324,235 +315,3 @@ def _planning_advice(decision: Decision) -> PlanAdvice:
             "no plan was made for this step: compose the mind with `rpms.paper.compose.extended`"
         )
     return advice
-
-
-def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
-    """Of the rules, those that matter to what is to be done now: prohibitions of it, and where
-    to look for things.
-    """
-    links = plan.options[0].chain if plan.options else ()
-    instances = filter(None, (rules.instance(link.command) for link in links))
-    actions = frozenset(instance.schema.name for instance in instances)
-    return _about(rules, actions, any(link.reveals for link in links))
-
-
-@kept_with_rules
-def _about(rules: ActiveRules, actions: frozenset[str], seeking: bool) -> ActiveRules:
-    def matters(rule: Rule) -> bool:
-        return (seeking and rule.locality is not None) or any(
-            ban.action in actions for ban in rule.forbids
-        )
-
-    universal, domain = (tuple(filter(matters, tier)) for tier in (rules.universal, rules.domain))
-    return replace(rules, universal=universal, domain=domain, environment=())
-
-
-@kept_with_rules
-def left_out(rules: ActiveRules, shown: ActiveRules) -> tuple[str, ...]:
-    """Rules and actions that a focus removed.
-
-    Rules with a condition are not counted: they appear whenever it holds.
-    """
-    if shown is rules:
-        return ()
-    kept = {rule.id for rule in shown.rules}
-    names = {schema.name for schema in shown.environment}
-    return (
-        *(rule.id for rule in rules.rules if not rule.when and rule.id not in kept),
-        *(schema.name for schema in rules.environment if schema.name not in names),
-    )
-
-
-def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]:
-    """Lines for the goal block: what comes next, what was just done, what already failed here."""
-    lines: list[str] = []
-    if plan.options:
-        lines.append(f"  Now: {next_steps(plan.options[0])}")
-    if history and not history[-1].failed:
-        lines.append(f"  Just done: {brief(history[-1].action)}")
-    failed = dict.fromkeys(
-        turn.action for turn in history if turn.failed and turn.action and turn.state == state
-    )
-    if failed:
-        lines.append(f"  Already failed: {', '.join(map(brief, list(failed)[:_FAILED_SHOWN]))}")
-    return tuple(lines)
-
-
-def find_loop(history: Sequence[Turn], state: str) -> str:
-    """A sentence about the loop an agent is in; empty if none.
-
-    `state` is the present one, progress included.
-    """
-    if _failed_twice(history):
-        action = history[-1].action
-        what = f"`{brief(action)}` has failed" if action else "Your answer held no action"
-        return f"{what} twice in a row. Do something else."
-    recent = history[-_WINDOW:]
-    here = [place for place, turn in enumerate(recent) if turn.state == state]
-    if not state or len(here) < _RETURNS - 1:
-        return ""
-    since = recent[here[0] :]
-    actions = dict.fromkeys(brief(turn.action) for turn in since if turn.action)
-    return (
-        f"You keep coming back to this same state. Tried in vain: {', '.join(actions)}. Do"
-        " something new."
-    )
-
-
-def _failed_twice(history: Sequence[Turn]) -> bool:
-    """True if the last two turns failed with the same action, or both had none."""
-    if len(history) < 2:
-        return False
-    before, last = history[-2:]
-    return before.failed and last.failed and before.action == last.action
-
-
-def recalled_steps(
-    memories: Iterable[Candidate],
-    context: AdaptContext,
-    tried: Container[str] = (),
-    slack: float = inf,
-) -> Iterator[tuple[str, str]]:
-    """Commands from experience alone, each with its source: the next step of each snippet, best
-    first.
-
-    Once all of these were tried in this state, places to search come too, and then the snippets'
-    later steps.
-    """
-    snippets = _sort_snippets(_bound_snippets(memories, context), context.progress.sub_goal)
-    ready = [*snippets.for_now, *snippets.for_later]
-    if any(snippet.trail.followed for snippet in ready):
-        yield from _next_steps(ready)
-        return
-    first = list(_first_steps(snippets.for_now or ready, context))
-    yield from first
-    if any(command not in tried for command, _ in first):
-        return
-    for kind in snippets.sought or dict.fromkeys(context.missing()):
-        yield from context.search(kind, tried, slack)
-    yield from _all_steps(ready, context)
-
-
-@dataclass(slots=True)
-class _SortedSnippets:
-    """Recalled snippets by what they are good for at this step."""
-
-    for_now: list[_BoundSnippet] = field(default_factory=list)
-    """Those for the sub-goal that is next."""
-    for_later: list[_BoundSnippet] = field(default_factory=list)
-    sought: dict[str, None] = field(default_factory=dict)
-    """Kinds of things that the other snippets need and nobody has seen here, in order."""
-
-
-def _sort_snippets(snippets: Iterable[_BoundSnippet], sub_goal: str) -> _SortedSnippets:
-    """Snippets by what they are good for, each list in their order."""
-    result = _SortedSnippets()
-    for snippet in snippets:
-        if snippet.trail.seeks:
-            result.sought[snippet.trail.seeks] = None
-        elif snippet.entry.sub_goal_type == sub_goal:
-            result.for_now.append(snippet)
-        else:
-            result.for_later.append(snippet)
-    return result
-
-
-def _next_steps(snippets: Iterable[_BoundSnippet]) -> Iterator[tuple[str, str]]:
-    """The next step of each snippet, with its source."""
-    for each in snippets:
-        if each.entry.actions:
-            yield each.entry.actions[0], each.source
-
-
-def _all_steps(
-    snippets: Iterable[_BoundSnippet], context: AdaptContext
-) -> Iterator[tuple[str, str]]:
-    """Every step of the snippets that was not refused here, with its source."""
-    for each in snippets:
-        for action in each.entry.actions:
-            if action not in context.refused:
-                yield action, each.source
-
-
-def _first_steps(
-    snippets: Iterable[_BoundSnippet], context: AdaptContext
-) -> Iterator[tuple[str, str]]:
-    """The next step of each snippet that was not refused here, with its source."""
-    for each in snippets:
-        first = each.entry.actions[0]
-        if first not in context.refused:
-            yield first, each.source
-
-
-class _BoundSnippet(NamedTuple):
-    """A snippet with the names that are here in place of its own."""
-
-    entry: SuccessSnippet
-    trail: Trail
-
-    @property
-    def source(self) -> str:
-        return f"adapted from {self.entry.id}: {self.trail.note}"
-
-
-def _bound_snippets(
-    memories: Iterable[Candidate], context: AdaptContext
-) -> Iterator[_BoundSnippet]:
-    """The snippets among memories that can be bound to the names that are here."""
-    for each in memories:
-        if not isinstance(each.entry, SuccessSnippet):
-            continue
-        bound = each if each.adapted else context.adapt(each)
-        if bound.adapted is not None:
-            yield _BoundSnippet(snippet_of(bound), bound.adapted)
-
-
-def weighed(plan: Plan, memories: Sequence[Candidate], context: AdaptContext) -> Plan:
-    """A plan with the evidence of memory for its options; without a plan to the goal, recalled
-    steps come first.
-    """
-    if not plan.options or plan.cost == inf:
-        plan = _recalled_first(plan, memories, context)
-    begun = _begun_by_snippets(memories)
-    commands = [option.command for option in plan.options]
-    lessons = failed_alike(
-        commands, context.signature, memories, context.schemas, context.whereabouts.worked
-    )
-
-    def weigh(option: Option) -> Option:
-        told = option.evidence or _found_there(option, context)
-        if not told and option.command in begun:
-            told = f"as in {begun[option.command]}"
-        if option.command in lessons:
-            told = f"failed in {lessons[option.command]}"
-        if told == option.evidence:
-            return option
-        return Option(option.command, option.regret, option.chain, told)
-
-    return plan.offering(sorted(map(weigh, plan.options), key=lambda one: one.command in lessons))
-
-
-def _recalled_first(plan: Plan, memories: Sequence[Candidate], context: AdaptContext) -> Plan:
-    """A plan with recalled steps before its own options."""
-    recalled: dict[str, Option] = {}
-    for command, why in recalled_steps(memories, context):
-        recalled[command] = Option(command, 0.0, evidence=why)
-    others = [one for one in plan.options if one.command not in recalled]
-    return plan.offering((*recalled.values(), *others))
-
-
-def _begun_by_snippets(memories: Sequence[Candidate]) -> dict[str, str]:
-    """The first commands of adapted snippets, with the id of the best snippet for each."""
-    begun: dict[str, str] = {}
-    for each in reversed(memories):
-        if each.adapted and isinstance(each.entry, SuccessSnippet) and each.entry.actions:
-            begun[each.entry.actions[0]] = each.entry.id
-    return begun
-
-
-def _found_there(option: Option, context: AdaptContext) -> str:
-    """Of a look, how often experience found such a thing in such a place."""
-    args = next((link.fact.args for link in option.chain if link.reveals), ())
-    sought = [kind_of(arg) for arg in args if arg.endswith("?")]
-    places = [kind_of(arg) for arg in args if not arg.endswith("?")]
-    return context.whereabouts.told(sought[0], places[0]) if sought and places else ""

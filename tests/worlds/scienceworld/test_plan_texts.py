@@ -12,7 +12,8 @@ from rpms.paper.condition import FULL
 from rpms.paper.decide import decide
 from rpms.paper.prompt import Turn
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.advice import find_loop, plan_of
+from rpms.planning.advice import plan_of
+from rpms.planning.hints import find_loop
 from rpms.planning.reason import plan_for
 from rpms.planning.remedies import review
 from rpms.play.sources import knowledge_of, manual_of
