@@ -309,13 +309,13 @@ class TestRunOut:
             snippet("go to sink 1", "take apple 1 from sink 1", id_=f"w{each}") for each in range(3)
         ]
         here = room(ROOM, *nearby, *walked)
-        assert "open fridge 1" in dict(here.search("apple"))
+        assert "open fridge 1" in dict(here.searcher.search("apple"))
         refused = replace(here, history=[Turn("", "open fridge 9", failed=True)])
-        assert "go to fridge 1" in dict(refused.search("apple"))
+        assert "go to fridge 1" in dict(refused.searcher.search("apple"))
 
     def test_places_of_a_kind_that_experience_does_not_know_are_searched_last(self):
         here = room(replace(ROOM, places=(*ROOM.places, "safe 1")), TAKE)
-        assert list(dict(here.search("apple")))[-1] == "go to safe 1"
+        assert list(dict(here.searcher.search("apple")))[-1] == "go to safe 1"
 
 
 class TestLessons:
@@ -425,7 +425,7 @@ def test_a_bound_entry_names_only_what_is_there_and_kinds_it_was_learned_with(
     found = bound(entry, here)
     known = {name for names in belief.names.values() for name in names}
     lifted = lift(entry, SYNTAX)
-    binding = here.binding(lifted, entry)
+    binding = here.binder.binding(lifted, entry)
     assert set(binding.values()) <= known
     assert len(set(binding.values())) == len(binding), "no two names are one"
     for name, now in binding.items():

@@ -33,8 +33,8 @@ def recalled_steps(
     yield from first
     if any(command not in tried for command, _ in first):
         return
-    for kind in snippets.sought or dict.fromkeys(context.missing()):
-        yield from context.search(kind, tried, slack)
+    for kind in snippets.sought or dict.fromkeys(context.things.missing()):
+        yield from context.searcher.search(kind, tried, slack)
     yield from _all_steps(ready, context)
 
 
