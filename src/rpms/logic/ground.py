@@ -129,13 +129,16 @@ class Ground:
         return Judged(None, 0.0, Fact.either(left))
 
     def _judge_lacking(self, need: Need, fact: Fact, *, unknown: bool) -> _Lacking:
-        """One literal of a need that does not hold, or not for all that is known: it is taken
-        for granted, or it is left to do or to look at, or nothing helps.
+        """One literal of a need that does not hold, or of which nobody knows whether it does.
+
+        What nobody knows may be taken for granted, at a price. All else is left to be brought
+        about or to be looked at, where an action can do that; where none can, nothing helps.
         """
         revealable = unknown and fact.predicate in self.index.revealers
         makeable = self._is_makeable(fact, revealable=revealable)
-        is_open = unknown and (makeable or need.given or not revealable)
-        if is_open and not self._is_sure(need, fact, makeable=makeable):
+        only_revealable = revealable and not makeable
+        is_open = unknown and (need.given or not only_revealable)
+        if is_open and not self._is_to_be_made(need, fact, makeable=makeable):
             return _UNTRIED if fact.predicate in self._lore.kinds else _GRANTED
         if makeable or revealable:
             return _Lacking(0.0, fact)
@@ -149,9 +152,10 @@ class Ground:
             return False
         return fact.makeable and self.can_make(fact)
 
-    def _is_sure(self, need: Need, fact: Fact, *, makeable: bool) -> bool:
-        """True if a fact has to be brought about though nobody knows if it holds already: one that
-        the goal wants, and what a stated action says of a place.
+    def _is_to_be_made(self, need: Need, fact: Fact, *, makeable: bool) -> bool:
+        """True if a fact has to be brought about though nobody knows if it holds already: what
+        the goal wants, and where a stated action can do that, where the agent is and what is so of
+        a thing that nobody has seen.
         """
         if need.wanted:
             return True

@@ -2,9 +2,9 @@
 to be seen to and the price of what is granted.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from rpms.logic.achievers import Achievers
 from rpms.logic.actions import ActionSchema
@@ -46,6 +46,16 @@ class _Choice(NamedTuple):
 
     level: Level
     holding: Container[str]
+
+
+class _JudgedNames(NamedTuple):
+    """Names for a parameter, as a need judges them."""
+
+    passing: set[str]
+    holding: set[str]
+
+
+_Found = TypeVar("_Found")
 
 
 def _in_order(lacking: Sequence[_Lacking]) -> tuple[Fact, ...]:
@@ -327,8 +337,13 @@ class Filling(Ground):
         """The names for a parameter with which a need is not out of the question, and the
         answers that say so.
         """
-        outer = self._read
-        self._read = {}
+        judged, read = self._noting_answers(lambda: self._judge_names(need, parameter, binding))
+        return Passing(judged.passing, judged.holding, read, asked_about(read))
+
+    def _judge_names(self, need: Need, parameter: str, binding: Mapping[str, str]) -> _JudgedNames:
+        """The names for a parameter with which a need is not out of the question, and those with
+        which it holds.
+        """
         bound = dict(binding)
         passing: set[str] = set()
         holding: set[str] = set()
@@ -339,9 +354,18 @@ class Filling(Ground):
                 passing.add(name)
             if possible:
                 holding.add(name)
-        found = Passing(passing, holding, self._read, asked_about(self._read))
+        return _JudgedNames(passing, holding)
+
+    def _noting_answers(self, find: Callable[[], _Found]) -> tuple[_Found, dict[Any, Any]]:
+        """What is found, and the answers that were asked for meanwhile: it stands as long as
+        these do.
+        """
+        outer = self._read
+        self._read = {}
+        found = find()
+        read = self._read
         self._read = outer
-        return found
+        return found, read
 
     def _stands(self, read: Iterable[tuple[Any, Any]]) -> bool:
         """True if answers of an earlier step, about facts and names in a role, are those of

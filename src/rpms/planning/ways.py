@@ -370,7 +370,10 @@ class Ways(Filling):
 
     def _fill_kept(self, way: Achiever, args: tuple[str, ...]) -> Fill:
         """The names that fill a way's parameters for a fact over some names, with the answers that
-        say so; of an earlier step where these still hold.
+        say so.
+
+        What was found in this step stands, and what was found in an earlier one as long as these
+        answers are the same.
         """
         key = (way.shape, self.best, args)
         fills = self.known_names.fills
@@ -378,13 +381,11 @@ class Ways(Filling):
         if kept is not None and kept.moment == self._moment:
             return kept
         if kept is not None and self._stands(kept.read.items()):
-            kept = fills[key] = kept._replace(moment=self._moment)
-            return kept
-        outer = self._read
-        self._read = {}
-        filled = self._fill_for(way, args)
-        kept = fills[key] = Fill(filled, self._read, asked_about(self._read, args), self._moment)
-        self._read = outer
+            kept = kept._replace(moment=self._moment)
+        else:
+            filled, read = self._noting_answers(lambda: self._fill_for(way, args))
+            kept = Fill(filled, read, asked_about(read, args), self._moment)
+        fills[key] = kept
         return kept
 
     def _fill_for(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
