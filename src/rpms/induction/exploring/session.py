@@ -49,7 +49,7 @@ class Session(Looking):
 
     def choose(self) -> str:
         """Next command."""
-        if self.agenda.ledger.names.signatures and not (self._has_goal and self._astray()):
+        if self.agenda.ledger.names.signatures and not (self._has_goal and self._rolls_to_stray()):
             command = self.experimenter.choose()
             if command or not self._has_goal:
                 return command
@@ -92,13 +92,13 @@ class Session(Looking):
         """What the goal's sentence says, what may end the task, or a step to a new place: what is
         new is too much to be tried first.
         """
-        if not self.about_goal or not self.gropes or self._astray():
+        if not self.about_goal or not self.gropes or self._rolls_to_stray():
             return ""
         return _first_of((self._do_as_told, self._dare, self.to_new_place))
 
     def _pursue_goal(self) -> str:
         """A step towards the goal, if the episode is about it."""
-        if not self.about_goal or self._astray():
+        if not self.about_goal or self._rolls_to_stray():
             return ""
         return self._towards_goal()
 
@@ -108,14 +108,14 @@ class Session(Looking):
 
     def _try_something(self) -> str:
         """An experiment, or a step towards one."""
-        if self._astray():
+        if self._rolls_to_stray():
             return ""
         command = self._experiment() or self._towards_target()
         return self.having_looked(command) if command else ""
 
     def _listed(self) -> str:
         """A command that the game lists, of any verb."""
-        if self._astray():
+        if self._rolls_to_stray():
             return ""
         listed = []
         for each in self.game.admissible():
@@ -126,9 +126,9 @@ class Session(Looking):
         verb = self.dice.choice(by_verb(listed))
         return self.having_looked(self.dice.choice(verb))
 
-    def _astray(self) -> bool:
-        """True if it is time to leave the plan for once, so that what no plan foresees can come
-        about.
+    def _rolls_to_stray(self) -> bool:
+        """Roll the dice: now and then, a way to choose is passed over, so that what no plan
+        foresees can come about. Each of the ways that follow a plan rolls for itself.
         """
         return self.dice.random() < self.agenda.exploring.astray
 
