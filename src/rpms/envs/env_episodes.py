@@ -96,27 +96,37 @@ class Episodes:
         """A task by its id or its place in the split, counted from 0; else one drawn with the
         seed.
         """
-        where = f"{self.world.name}/{self.split}"
         if wanted is None:
             drawn = Random(None if seed is None else int(seed))  # noqa: S311  no secret
             return drawn.choice(self.tasks)
-        if isinstance(wanted, str):
-            ids = {task.id: task for task in self.tasks}
-            if wanted not in ids:
-                near = get_close_matches(wanted[:_LONGEST_ID], ids, 1, 0.0)
-                raise InputError(
-                    f"no task {excerpt(wanted, 80)} in {where}; did you mean {near[0]}?"
-                )
-            return ids[wanted]
-        if not is_whole(wanted):
+        return self._task_named(wanted) if isinstance(wanted, str) else self._task_at(wanted)
+
+    def _task_named(self, wanted: str) -> Task:
+        """The task with an id."""
+        ids = {task.id: task for task in self.tasks}
+        if wanted not in ids:
+            near = get_close_matches(wanted[:_LONGEST_ID], ids, 1, 0.0)
             raise InputError(
-                f"a task is named by its id or its number, not by {excerpt(wanted, 60)}"
+                f"no task {excerpt(wanted, 80)} in {self._place}; did you mean {near[0]}?"
             )
-        if not 0 <= wanted < len(self.tasks):
+        return ids[wanted]
+
+    def _task_at(self, place: int) -> Task:
+        """The task at a place in the split."""
+        if not is_whole(place):
             raise InputError(
-                f"no task {excerpt(wanted, 60)}: {where} has 0 to {len(self.tasks) - 1}"
+                f"a task is named by its id or its number, not by {excerpt(place, 60)}"
             )
-        return self.tasks[wanted]
+        if not 0 <= place < len(self.tasks):
+            raise InputError(
+                f"no task {excerpt(place, 60)}: {self._place} has 0 to {len(self.tasks) - 1}"
+            )
+        return self.tasks[place]
+
+    @property
+    def _place(self) -> str:
+        """World and split, for messages."""
+        return f"{self.world.name}/{self.split}"
 
     def start(self, task: Task) -> EnvTurn:
         """Begin a task, whether or not the last one is over."""

@@ -360,12 +360,10 @@ def _undeclared(facts: CallFacts) -> Ruling | None:
         return Refuse(reason, OTHER, "", "ask the user")
     if name in manual.tools:
         return _misspelled(facts)
-    words = _SEPARATED.sub("_", loosened(name)).strip("_")
-    for declared in manual.tools:
-        other = _SEPARATED.sub("_", loosened(declared)).strip("_")
-        if _joined(name) == _joined(declared) or words.endswith(f"_{other}"):
-            reason = f"the manual declares {declared}, not {name}: no rule would be asked"
-            return Refuse(reason, OTHER, "", f"call {declared}; or declare {name} in the manual")
+    declared = next((each for each in manual.tools if _may_be_meant(each, name)), None)
+    if declared is not None:
+        reason = f"the manual declares {declared}, not {name}: no rule would be asked"
+        return Refuse(reason, OTHER, "", f"call {declared}; or declare {name} in the manual")
     if manual.others is OnUnknown.PASS:
         return None
     reason = f"the manual does not declare {facts.call.thing}"
@@ -374,6 +372,13 @@ def _undeclared(facts: CallFacts) -> Ruling | None:
         reason = f"the manual lets nobody read {facts.call.thing}"
         remedy = f"tell the operator, who may declare it as the tool {name}"
     return _ruling(manual.others, Refuse)(reason, OTHER, "", remedy)
+
+
+def _may_be_meant(declared: str, name: str) -> bool:
+    """True if a tool's name seems to be another's: with the same letters, or after a prefix."""
+    whole = _SEPARATED.sub("_", loosened(name)).strip("_")
+    end = _SEPARATED.sub("_", loosened(declared)).strip("_")
+    return _joined(name) == _joined(declared) or whole.endswith(f"_{end}")
 
 
 def _misspelled(facts: CallFacts) -> Ruling | None:

@@ -147,10 +147,15 @@ def _by_manual(rules: ActiveRules, command: str, facts: Situation) -> list[str]:
     instance = rules.instance(command)
     if instance is None:
         return []
-    by_truth: dict[Truth, list[Clause]] = {truth: [] for truth in Truth}
-    for clause, bound in zip(instance.schema.preconditions, instance.preconditions, strict=True):
-        by_truth[bound.truth(facts)].append(clause)
-    missing = by_truth[Truth.FALSE] or by_truth[Truth.UNKNOWN]
+    failing: list[Clause] = []
+    unknown: list[Clause] = []
+    for clause in instance.schema.preconditions:
+        value = clause.truth(facts, instance.binding)
+        if value is Truth.FALSE:
+            failing.append(clause)
+        elif value is Truth.UNKNOWN:
+            unknown.append(clause)
+    missing = failing or unknown
     if len(missing) == 1:
         duties = [duty(literal_in_words(each, rules)) for each in missing[0].literals]
         return [" or ".join(duties[:_MOST_NEEDS])]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from rpms.foreign.json_text import NotJson, loads
 from rpms.logic.achievers import achievers_of
@@ -186,25 +187,26 @@ def _another(
     say so, and the present one stays.
     """
     belief = decision.belief
-    before = readings
     active = _rules_for(decision.goal, mind)
     share = unsearched(achievers_of(active), belief, decision.goal.object)
     why = noticed_with_plan_of(decision).against_goal
     if not why:
         return readings.instead(belief, share)
-
-    def price(goal: Goal) -> float:
-        situation = Situation(belief.serving(goal), goal)
-        return reasoner_of(_rules_for(goal, mind)).plan(situation, seek=False).cost
-
+    widened = readings
     if not readings.widened:
-        readings = _with_nearest_kinds(world, reads, readings, decision, mind)
-    following = readings.following(why, belief, price, share)
+        widened = _with_nearest_kinds(world, reads, readings, decision, mind)
+    following = widened.following(why, belief, partial(_steps_to, mind, belief), share)
     if following is not None:
         return following
-    if reads.ask is not None and not readings.asked:
-        return _asked_once_more(world, reads, readings, mind)
-    return None if readings is before else readings
+    if reads.ask is not None and not widened.asked:
+        return _asked_once_more(world, reads, widened, mind)
+    return None if widened is readings else widened
+
+
+def _steps_to(mind: Mind, belief: Belief, goal: Goal) -> float:
+    """The steps of a plan to a goal, without looking for anything; infinite if there is none."""
+    situation = Situation(belief.serving(goal), goal)
+    return reasoner_of(_rules_for(goal, mind)).plan(situation, seek=False).cost
 
 
 def _with_nearest_kinds(

@@ -74,12 +74,17 @@ class Readings:
     def read_further(self, others: Sequence[RequestReading]) -> Self:
         """The world's own reading, and after it others, with scores on its scale."""
         own = self.now
-        same = [each for each in others if each.goal.signature == own.goal.signature]
-        rest = [each for each in others if each not in same]
-        best = max([each.score for each in same or rest], default=own.score)
-        for index, each in enumerate(rest):
-            rest[index] = replace(each, score=own.score + each.score - best)
-        return replace(self, ranked=(own, *rest), fits_template=False)
+        of_own_goal: list[float] = []
+        rest: list[RequestReading] = []
+        for each in others:
+            if each.goal.signature == own.goal.signature:
+                of_own_goal.append(each.score)
+            else:
+                rest.append(each)
+        # the score that its own reading has on the scale of the others, or else their best one
+        best = max(of_own_goal or [each.score for each in rest], default=own.score)
+        rescored = [replace(each, score=own.score + each.score - best) for each in rest]
+        return replace(self, ranked=(own, *rescored), fits_template=False)
 
     def widened_by(self, others: Iterable[RequestReading]) -> Self:
         """The readings with further ones that may be tried."""

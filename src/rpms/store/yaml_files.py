@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import Any, Self, TypeVar, get_origin, get_type_hints
+from typing import Any, NamedTuple, Self, TypeVar, get_origin, get_type_hints
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -203,17 +203,24 @@ def _first_line(problem: object) -> str:
     return excerpt(_QUOTED.sub(lambda found: found[0] if found[1] else "", line))
 
 
+class _Visit(NamedTuple):
+    """A visit to a node: a first one, or another once all in it is counted."""
+
+    node: Any
+    inside_counted: bool = False
+
+
 def _check_expanded(root: Any, name: str) -> None:
     """Count the values of a file with each alias written out, without writing any out; each
     node is counted once.
     """
     sizes: dict[int, int] = {}
-    way: list[tuple[Any, bool]] = [(root, False)]  # a node comes again once all in it is counted
+    to_visit = [_Visit(root)]
     above: set[int] = set()
     merges = 0
-    while way:
-        node, all_in_it_counted = way.pop()
-        if all_in_it_counted:
+    while to_visit:
+        node, inside_counted = to_visit.pop()
+        if inside_counted:
             above.discard(id(node))
             sizes[id(node)] = 1 + sum(sizes[id(each)] for each in _inside(node))
         elif id(node) in above:
@@ -221,8 +228,8 @@ def _check_expanded(root: Any, name: str) -> None:
         elif id(node) not in sizes:
             above.add(id(node))
             merges += node.tag == _MERGE
-            way.append((node, True))
-            way.extend((each, False) for each in _inside(node))
+            to_visit.append(_Visit(node, inside_counted=True))
+            to_visit += map(_Visit, _inside(node))
         if sizes.get(id(node), 0) > MOST_YAML_NODES or merges > _MOST_MERGES:
             most = f"{MOST_YAML_NODES:,} values, or more than {_MOST_MERGES} are merged"
             raise FileError(

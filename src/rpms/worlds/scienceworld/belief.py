@@ -162,11 +162,11 @@ class ScienceBelief(Scene):
 
     @property
     def fingerprint(self) -> str:
-        """All that is known of the world, as a number: where it is the same, nothing has changed or
-        was found out.
+        """A number that stands for all that is known of the world: while it stays the same, nothing
+        has changed, and nothing was found out.
 
-        Where the world is at work too, watching it is never the same. Numbers are compared within
-        one episode alone, and mean nothing outside the process that made them.
+        While the world is at work, watching it gives a new number each time. Numbers are compared
+        within one episode, and mean nothing outside the process that made them.
         """
         command = "" if self.failed else self.last_action or ""
         tending = self.aim.type == "F4" and _TENDING.match(command)

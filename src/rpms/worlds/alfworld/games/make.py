@@ -105,10 +105,14 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
             commands: list[str] = []
             for each in taken:
                 commands += each.commands()
-                if verb:
-                    commands += [f"go to {appliance}", f"{verb} {each.thing} with {appliance}"]
+                commands += _treated(each.thing, verb, appliance)
                 commands += _at_the_end(end, each.thing, put)
             yield commands
+
+
+def _treated(thing: str, verb: str, appliance: str) -> list[str]:
+    """Commands that heat, cool or clean a thing; none without a verb."""
+    return [f"go to {appliance}", f"{verb} {thing} with {appliance}"] if verb else []
 
 
 def _at_the_end(end: "_End", thing: str, put: str) -> list[str]:
