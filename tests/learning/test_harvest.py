@@ -19,7 +19,7 @@ def of_kind(entries, kind):
 
 def test_a_won_episode_is_cut_into_snippets_at_its_sub_goals():
     episode = planned("pick_heat")
-    snippets = of_kind(harvest(episode, MANUAL, how=CLEAN), SuccessSnippet)
+    snippets = of_kind(harvest(episode, MANUAL, by=CLEAN), SuccessSnippet)
     by_type = {snippet.sub_goal_type: snippet for snippet in snippets}
     assert sorted(by_type) == ["heat_object", "put_object", "take_object"]
     take, heat = by_type["take_object"], by_type["heat_object"]
@@ -39,7 +39,7 @@ def test_a_won_episode_is_cut_into_snippets_at_its_sub_goals():
 
 def test_the_actions_of_all_snippets_are_the_episode_less_what_was_refused():
     episode = planned("pick_clean")
-    snippets = of_kind(harvest(episode, MANUAL, how=replace(CLEAN, longest=100)), SuccessSnippet)
+    snippets = of_kind(harvest(episode, MANUAL, by=replace(CLEAN, longest=100)), SuccessSnippet)
     ordered = sorted(snippets, key=lambda snippet: min(origin.step for origin in snippet.origins))
     told = [action for snippet in ordered for action in snippet.actions]
     assert told == [step.command for step in episode.steps if not step.infeasible]
@@ -49,7 +49,7 @@ def test_the_same_deed_twice_is_one_snippet_with_two_origins():
     episode = planned("pick_two")
     placed = [
         s
-        for s in of_kind(harvest(episode, MANUAL, how=CLEAN), SuccessSnippet)
+        for s in of_kind(harvest(episode, MANUAL, by=CLEAN), SuccessSnippet)
         if s.sub_goal_type == "put_object"
     ]
     assert [snippet.success_count for snippet in placed] == [2]
@@ -57,7 +57,7 @@ def test_the_same_deed_twice_is_one_snippet_with_two_origins():
 
 def test_a_long_search_is_cut_to_its_end_with_the_state_found_there():
     episode = planned("pick_two")
-    snippets = of_kind(harvest(episode, MANUAL, how=replace(CLEAN, longest=3)), SuccessSnippet)
+    snippets = of_kind(harvest(episode, MANUAL, by=replace(CLEAN, longest=3)), SuccessSnippet)
     assert max(len(snippet.actions) for snippet in snippets) == 3
     first = next(
         snippet for snippet in snippets if "take creditcard 1 from drawer 3" in snippet.actions
@@ -145,7 +145,7 @@ def test_an_episode_that_never_began_teaches_nothing():
 def test_what_was_learned_is_accepted_by_arbitration_where_it_was_learned():
     episode = planned("pick_cool")
     rules = episode.steps[0].decision.rules
-    for snippet in of_kind(harvest(episode, MANUAL, how=CLEAN), SuccessSnippet):
+    for snippet in of_kind(harvest(episode, MANUAL, by=CLEAN), SuccessSnippet):
         starts = [
             step
             for step in episode.steps

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from rpms.learning.harvest import CLEAN, harvest
+from rpms.learning.harvest import CLEAN, PAPER, harvest
 from rpms.paper.condition import MEMORY_ONLY
 from rpms.paper.memory import FailureLesson, SuccessSnippet, merge
 from tests.learning.episodes import MANUAL, planned, scripted
@@ -78,7 +78,7 @@ def test_a_snippet_runs_from_the_search_with_an_empty_hand_to_the_deed():
     )
     clean = {
         e.sub_goal_type: e
-        for e in harvest(planned("pick_heat"), MANUAL, how=CLEAN)
+        for e in harvest(planned("pick_heat"), MANUAL, by=CLEAN)
         if isinstance(e, SuccessSnippet)
     }
     assert clean["heat_object"].state_signature.occupied is True
@@ -86,8 +86,7 @@ def test_a_snippet_runs_from_the_search_with_an_empty_hand_to_the_deed():
 
 def test_what_was_refused_stays_in_snippets_unless_they_are_to_be_clean():
     actions = ("go to diningtable 1", "open diningtable 1", FETCH, "go to microwave 1")
-    for how, kept in ((None, True), (CLEAN, False)):
-        given = {"how": how} if how else {}
-        found = harvest(scripted("pick_heat", *actions), MANUAL, **given)
+    for by, kept in ((PAPER, True), (CLEAN, False)):
+        found = harvest(scripted("pick_heat", *actions), MANUAL, by=by)
         (taken,) = [e for e in found if isinstance(e, SuccessSnippet)]
         assert ("open diningtable 1" in taken.actions) is kept
