@@ -12,8 +12,7 @@ from rpms.logic.belief import Situation
 from rpms.logic.facts import kind_of
 from rpms.logic.ground import UNASKED, Ground
 from rpms.logic.kept_answers import Passing, asked_about
-from rpms.logic.wanted_facts import Achiever, Fact, Level, NamedFact, Need
-from rpms.planning.commands_refused import Surroundings
+from rpms.logic.wanted_facts import Achiever, Fact, Level, Need
 from rpms.planning.whereabouts import Order, PlaceRanks
 
 PLACES = 12
@@ -81,7 +80,7 @@ class Filling(Ground):
         self._passing = achievers.answers_of(situation).possible
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
-    def _called(self, role: str) -> Sequence[str]:
+    def called(self, role: str) -> Sequence[str]:
         """The names in a role."""
         names = self._read[role] = self.names.get(role, ())
         return names
@@ -110,42 +109,6 @@ class Filling(Ground):
                 names = schema.once if gained else done
                 spent.add(tuple(done[name] for name in sorted(names)))
         return spent
-
-    def _as_then(self, then: Surroundings, needs: Sequence[Fact], *, moving: bool = False) -> bool:
-        """True if all will be as it was then, once some needs are met, or after a move: that
-        changes where things are, so that such facts are not compared.
-        """
-        self._read[None] = True  # rests on more than facts and names
-        positional = self.index.positional
-        moving = moving or any(need.predicate in positional for need in needs)
-        if not moving and not self._is_agent_as_then(then):
-            return False
-        facts = dict(then.facts)
-        met = {(need.predicate, need.args): not need.negated for need in needs}
-        if not met.keys() <= facts.keys():
-            return False
-        left_behind = positional if moving else ()
-        return all(self._is_as_then(fact, was, met, left_behind) for fact, was in facts.items())
-
-    def _is_as_then(
-        self,
-        fact: NamedFact,
-        was: bool | None,
-        met: Mapping[NamedFact, bool],
-        left_behind: Container[str],
-    ) -> bool:
-        """True if a fact will be what it was, once some needs are met; one about where things
-        are is left behind by a move, whatever it was.
-        """
-        if fact in met:
-            return met[fact] is was
-        predicate, args = fact
-        return predicate in left_behind or self.situation.value(predicate, args) is was
-
-    def _is_agent_as_then(self, then: Surroundings) -> bool:
-        """True if the agent is where it was then, with the same things."""
-        belief = self.situation.belief
-        return then.location == belief.location and then.holding == belief.holding
 
     def _fill(self, way: Achiever, binding: dict[str, str]) -> list[Filled]:
         """Every way to fill in the parameters that are left, judging needs as soon as they are
@@ -249,7 +212,7 @@ class Filling(Ground):
             if need.names - binding.keys() == {level.parameter}:
                 holding = self._passing_names(need, level.parameter, binding).holding
                 names = holding if names is None else names & holding
-        return self._called(level.parameter) if names is None else names
+        return self.called(level.parameter) if names is None else names
 
     def _holds_any(self, needs: tuple[Need, ...], binding: Mapping[str, str]) -> bool:
         """True if one of the needs that can be judged holds."""
@@ -264,7 +227,7 @@ class Filling(Ground):
         """
         if level.sought is not None:
             return self._places_to_look(level, level.sought, binding)
-        names = self._called(level.parameter)
+        names = self.called(level.parameter)
         if len(names) > 1:
             names = self._listed(names, level, binding)
         if level.filters and len(names) > 1:
@@ -291,7 +254,7 @@ class Filling(Ground):
         found: list[str] = []
         left: list[tuple[float, str]] = []
         bound = dict(binding)
-        for name in self._called(level.parameter):
+        for name in self.called(level.parameter):
             bound[level.parameter] = name
             filled = tuple(map(bound.get, sought.args, sought.args))
             value = self._value(sought.predicate, filled)
@@ -347,7 +310,7 @@ class Filling(Ground):
         bound = dict(binding)
         passing: set[str] = set()
         holding: set[str] = set()
-        for name in self._called(parameter):
+        for name in self.called(parameter):
             bound[parameter] = name
             possible = self.judge(need, bound).possible
             if possible is not False:

@@ -254,7 +254,7 @@ class Graph:
 
     def is_nowhere(self, thing: str) -> bool:
         """True if a thing is known to be in none of the places where looking would show it."""
-        return bool(self._ways.index.revealers) and not self._ways.glimpses(thing)
+        return bool(self._ways.index.revealers) and not self._ways.looks.at(thing)
 
     def tells_of_more(self) -> bool:
         """True if there are looks that show things which nobody has seen yet, here or elsewhere,
@@ -273,7 +273,7 @@ class Graph:
     @cached_property
     def _looks(self) -> Sequence[Fact]:
         """All that looking may tell of things that nobody has seen."""
-        return self._ways.glimpses(UNSEEN)
+        return self._ways.looks.at(UNSEEN)
 
     def explore(self, sought: Sequence[str], most: float = inf) -> Plan:
         """Find out whatever is unknown of what is sought, if that costs no more than `most`: for
@@ -282,7 +282,7 @@ class Graph:
         self._search.allow_as_much_again()
         edges: list[Edge] = []
         for thing in sought:
-            looks = self._looks if thing == UNSEEN else self._ways.glimpses(thing)
+            looks = self._looks if thing == UNSEEN else self._ways.looks.at(thing)
             edges += [Edge(GOAL, (fact,), 0.0) for fact in looks]
         reached = self._search.reaches(edges, most)
         return Plan(self._search.options() if reached.found else (), cut=reached.cut)

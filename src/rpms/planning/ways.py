@@ -5,9 +5,8 @@ What was found in an earlier step is kept as long as the answers that it rests o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
 from math import inf
 
 from rpms.logic.achievers import Achievers
@@ -17,10 +16,12 @@ from rpms.logic.facts import is_unseen, kind_of
 from rpms.logic.kept_answers import Expanded, Fill, Found, Grounded, asked_about
 from rpms.logic.rules import ANYTHING
 from rpms.logic.wanted_facts import Achiever, Fact, Offer
-from rpms.planning.commands_refused import Barred, Surroundings
-from rpms.planning.edges import UNSEEN, Edge
+from rpms.planning.barred_commands import BarredCommands, commands_barred_otherwise
+from rpms.planning.commands_refused import Barred
+from rpms.planning.edges import Edge
 from rpms.planning.effort import Effort
 from rpms.planning.filling import Filled, Filling
+from rpms.planning.looks import Looks
 from rpms.planning.lower_bounds import WaysFound
 from rpms.planning.whereabouts import Order
 
@@ -30,8 +31,6 @@ apart from predicates of a manual, which cannot have any."""
 CHOICES = 4
 """Choices of names with which one doubt is considered for a fact. It asks whether an action works
 against a line, and any things that the fact leaves open will tell: those that need least."""
-LOOKS = 4
-"""Looks at known things that are considered at a time where nothing else is left to look at."""
 SEARCH = 2.0
 """Steps that a look costs beyond the way there, since it may find nothing."""
 FURTHER_DOWN = 2.0
@@ -49,12 +48,6 @@ _NOTHING = Found(edges=(), read={}, left_out=-inf, asked=frozenset())
 def _left_to_do(filled: Filled) -> tuple[int, float]:
     """The number of needs that some names leave to be seen to, and the price of what is granted."""
     return len(filled.needs), filled.price
-
-
-def _differing(one: Barred, other: Barred) -> set[str]:
-    """The commands that are barred in one way and in another way not, or not alike."""
-    keys = [key for key in one.keys() | other.keys() if one.get(key, key) != other.get(key, key)]
-    return {key if isinstance(key, str) else key[0] for key in keys}
 
 
 def _is_direct(edge: Edge) -> bool:
@@ -86,9 +79,10 @@ class Ways(Filling):
         """The edges found in this situation, with the cost from which on others were left out."""
         self._beyond = inf
         """Cost of the cheapest way that cost more than might be spent."""
-        self._barred = barred
-        self._barred_begin: dict[str, bool] = {}
-        """True for beginnings of commands if some barred command has them."""
+        self._left_out = BarredCommands(self, barred)
+        """The commands that no edge is to give."""
+        self.looks = Looks(self, self._left_to_see)
+        """What looking may tell."""
         kept = self._edges_of_earlier_steps()
         self._expanded: dict[Fact, Found] = {} if self._doubting else kept
         """The edges found in any step that rest on facts and names alone."""
@@ -119,14 +113,14 @@ class Ways(Filling):
         """Leave out other commands than before, and find the ways to facts anew that these give;
         False if they are the same.
         """
-        if self._barred == barred:
+        before = self._left_out.barred
+        if before == barred:
             return False
-        changed = _differing(self._barred, barred)
+        changed = commands_barred_otherwise(before, barred)
         for fact, found in list(self._found.items()):
             if any(edge.command in changed for edge in found.edges):
                 del self._found[fact]
-        self._barred = barred
-        self._barred_begin = {}
+        self._left_out = BarredCommands(self, barred)
         return True
 
     def edges_to(self, fact: Fact, spend: float = inf) -> Sequence[Edge]:
@@ -177,7 +171,7 @@ class Ways(Filling):
         self._beyond = inf
         found = list(had.edges)
         if fact.predicate == SEEN:
-            found += [Edge(fact, (one,), 0.0) for one in self.glimpses(fact.args[0])]
+            found += [Edge(fact, (one,), 0.0) for one in self.looks.at(fact.args[0])]
         elif fact.alternatives:
             found += [Edge(fact, (one,), 0.0) for one in fact.alternatives]
         else:
@@ -233,6 +227,10 @@ class Ways(Filling):
         """Steps that a look for a fact costs beyond the action."""
         return SEARCH + FURTHER_DOWN * self._rank(fact.args)
 
+    def _left_to_see(self, fact: Fact) -> float:
+        """The least number of needs that an action which shows a fact leaves to be seen to."""
+        return min([len(edge.needs) for edge in self.edges_to(fact)], default=inf)
+
     def _by_making(self, fact: Fact, since: float, spend: float) -> list[Edge]:
         """Ways to make a fact so."""
         edges: list[Edge] = []
@@ -273,7 +271,7 @@ class Ways(Filling):
         where none is known to be there.
         """
         (role,) = way.fact.args
-        names = self._called(role)
+        names = self.called(role)
         beside = [name for name in names if self._value(companion, (name, *fact.args))]
         return beside or names
 
@@ -289,7 +287,7 @@ class Ways(Filling):
         else:
             edges = [self._edge(way, fact, price, one) for one in filled]
         schema = way.schema
-        if schema.once or self._may_be_barred(schema):
+        if schema.once or self._left_out.may_have(schema):
             edges = [edge for edge in edges if not self._is_left_out(edge, schema)]
         if schema.doubt:
             edges = edges[:CHOICES]
@@ -315,7 +313,10 @@ class Ways(Filling):
         """True if an action is not to be done again with the names of an edge."""
         if schema.once and self._is_spent(schema, edge.binding):
             return True
-        return self._may_be_barred(schema) and self._is_barred(edge, schema)
+        if not self._left_out.may_have(schema):
+            return False
+        self._read[None] = True  # rests on more than facts and names
+        return self._left_out.has(edge, schema)
 
     def _edge(self, way: Achiever, fact: Fact, price: float, filled: Filled) -> Edge:
         """A way to a fact with some names."""
@@ -402,63 +403,6 @@ class Ways(Filling):
                 return ()
         return self._fill(way, binding)
 
-    def glimpses(self, thing: str) -> Sequence[Fact]:
-        """All that nobody knows of a thing and that some action shows."""
-        if thing == UNSEEN:
-            return self._glimpses_of_anything()
-        found: dict[Fact, None] = {}
-        for predicate, revealers in self.index.revealers.items():
-            if predicate in self.index.together:
-                continue  # being together never says where a thing is
-            for way in revealers:
-                if self._may_concern(way, thing):
-                    facts = self._unknown_of(way, thing)
-                    found |= dict.fromkeys(fact for fact in facts if thing in fact.args)
-        return tuple(found)
-
-    def _may_concern(self, way: Achiever, thing: str) -> bool:
-        """True if a way shows facts about a thing: it leaves one open, or the thing has a role."""
-        roles = way.fact.args
-        return ANYTHING in roles or any(thing in self._called(role) for role in roles)
-
-    def _glimpses_of_anything(self) -> Sequence[Fact]:
-        """Looks that may show something new, and facts about no thing that nobody knows.
-
-        Facts about known things are what plans for the goal look at themselves, so they come in
-        where there is nothing else, and of them those that are seen to soonest.
-        """
-        new: list[Achiever] = []
-        known: list[Achiever] = []
-        for revealers in self.index.revealers.values():
-            for way in revealers:
-                is_new = ANYTHING in way.fact.args or not way.fact.args
-                (new if is_new else known).append(way)
-        found = self._unknown_of_all(new)
-        if found:
-            return found
-        return sorted(self._unknown_of_all(known), key=self._left_to_see)[:LOOKS]
-
-    def _left_to_see(self, fact: Fact) -> float:
-        """The least number of needs that an action which shows a fact leaves to be seen to."""
-        return min([len(edge.needs) for edge in self.edges_to(fact, inf)], default=inf)
-
-    def _unknown_of_all(self, ways: Iterable[Achiever]) -> Sequence[Fact]:
-        """Facts that some ways show and nobody knows, about whatever may be found."""
-        found: dict[Fact, None] = {}
-        for way in ways:
-            found |= dict.fromkeys(self._unknown_of(way, UNSEEN))
-        return tuple(found)
-
-    def _unknown_of(self, way: Achiever, thing: str) -> Iterator[Fact]:
-        """Facts that a way shows and nobody knows, with a thing for what it leaves open."""
-        free = [name for name in way.fact.args if name != ANYTHING]
-        for chosen in product(*map(self._called, free)):
-            binding = dict(zip(free, chosen, strict=True))
-            args = tuple(binding.get(arg, thing) for arg in way.fact.args)
-            fact = way.fact._replace(args=args, makeable=False)
-            if self.truth(fact) is None:
-                yield fact
-
     def _finding(self, edge: Edge) -> Edge:
         """Add to an edge the need to find each unseen thing (`lamp ?`) that it names and none
         of its needs is about.
@@ -472,39 +416,3 @@ class Ways(Filling):
             if not any(name in need.args for need in edge.needs):
                 edge.needs = (Fact(SEEN, (name,)), *edge.needs)
         return edge
-
-    def _is_barred(self, edge: Edge, schema: ActionSchema) -> bool:
-        """True if a command was refused, or showed nothing, where all was as the needs of an
-        edge, by some action, will make it.
-        """
-        barred = self._barred
-        if edge.command in barred and self._is_idle_or_as_then(barred[edge.command], edge.needs):
-            return True
-        if not edge.reveals:
-            return False
-        then = barred.get((edge.command, edge.fact.predicate, edge.fact.args))
-        if then is None:
-            return False
-        positional = self.index.positional
-        moves = any(effect.atom.predicate in positional for effect in schema.effects)
-        return self._as_then(then, edge.needs, moving=moves)
-
-    def _is_idle_or_as_then(self, then: Surroundings | None, needs: Sequence[Fact]) -> bool:
-        """True if all will be as when a command was refused, once some needs are met.
-
-        An idle command, which led back to this very state, has no such time (None): it is barred
-        unless something is to be done first.
-        """
-        if then is None:
-            return not needs
-        return self._as_then(then, needs)
-
-    def _may_be_barred(self, schema: ActionSchema) -> bool:
-        """True if some barred command begins as an action's do: most actions have none."""
-        if not self._barred:
-            return False
-        begins = schema.pieces[0]
-        if begins not in self._barred_begin:
-            commands = [key if isinstance(key, str) else key[0] for key in self._barred]
-            self._barred_begin[begins] = any(command.startswith(begins) for command in commands)
-        return self._barred_begin[begins]
