@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -151,7 +152,8 @@ def test_ctrl_c_while_libraries_are_loaded_is_no_missing_library(
                 raise ImportError("half of it is there") from None
         return torch
 
-    monkeypatch.setattr("rpms.teaching.training.importlib", SimpleNamespace(import_module=load))
+    library = SimpleNamespace(import_module=load, util=importlib.util)
+    monkeypatch.setattr("rpms.teaching.training.importlib", library)
     with pytest.raises(Interrupted, match="out is as it was, and the same command goes on"):
         train(str(base), [pairs], tmp_path / "out", QUICK, print)
     assert list(tmp_path.iterdir()) == []
