@@ -78,11 +78,13 @@ def test_corrections_make_another_point():
 def test_controls_are_points_of_their_own_and_not_of_the_curve():
     base_alone = trained(40, prompts=["baseline"], name="b")
     learned = trained(40, manual="learned.yaml", name="c")
-    every = taught_points([trained(40), base_alone, learned])
+    printed = trained(40, thoughts=["printed"], name="d")
+    every = taught_points([trained(40), base_alone, learned, printed])
     assert {point.teaching.name: point.teaching.usual for point in every} == {
         "40 games": True,
         "40 games, baseline prompts alone": False,
         "40 games, told learned.yaml": False,
+        "40 games, thoughts in printed form": True,
     }
 
 

@@ -315,6 +315,22 @@ def test_corrections_do_not_take_a_split_that_the_pairs_are_not_of(taught, rpms:
     assert f"--split train: the games of {out} are of {TRAIN}: leave it out" in result.err
 
 
+@pytest.mark.parametrize("thoughts", Thoughts)
+def test_corrections_say_sub_goals_as_the_pairs_do(rpms: Rpms, tmp_path, thoughts):
+    out = tmp_path / "pairs.jsonl"
+    teach_pairs(replace(classroom(1), thoughts=thoughts), out, None, Listener(), processes=1)
+    script = tmp_path / "script.txt"
+    script.write_text("look\n" * 20, encoding="utf-8")
+    words = ["teach", "correct", f"scripted/{script}", "alfworld", "--pairs", out]
+    ran = rpms(*words, "--memory", "none", "--steps", 3, "--processes", 1)
+    assert ran.code == 0, ran.err
+    pairs = read_pairs(out)
+    assert {pair.source for pair in pairs} == set(PairSource)
+    assert {pair.thoughts for pair in pairs} == {thoughts}
+    answers = [pair.completion[0].content for pair in pairs]
+    assert any("find_object - " in answer for answer in answers) == (thoughts is Thoughts.PRINTED)
+
+
 def test_training_knows_what_may_be_said_about_overlap(taught, rpms: Rpms, tmp_path):
     out, _ = taught
     words = ["teach", "train", "base", out, "--out", tmp_path / "out", "--overlap"]

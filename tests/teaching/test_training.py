@@ -44,7 +44,7 @@ def on_the_processor(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
 
 
-def pair(number: int, split: str = "builtin_train") -> Pair:
+def pair(number: int, split: str = "builtin_train", thoughts: str = "words") -> Pair:
     """A question with one right answer, for a model to learn by heart."""
     answer = f"Thought: I want to go on.\nAction: go to desk {number % 4}"
     return Pair(
@@ -56,6 +56,7 @@ def pair(number: int, split: str = "builtin_train") -> Pair:
         condition="full",
         step=number,
         source=PairSource.TEACHER,
+        thoughts=thoughts,
     )
 
 
@@ -278,12 +279,13 @@ def test_inputs_that_are_not_cast_give_the_same_loss_and_gradients(school):
     assert all(torch.equal(one, other) for one, other in zip(before, after, strict=True))
 
 
-def test_rounds_of_corrections_are_counted_and_the_protocol_says_so(school, tmp_path):
+def test_rounds_of_corrections_and_unusual_thoughts_are_told_by_the_protocol(school, tmp_path):
     base, pairs, *_ = school
     file = tmp_path / "pairs.jsonl"
     file.write_bytes(pairs.read_bytes())
     correction = replace(pair(1), source=PairSource.CORRECTION)
-    students = [replace(correction, student=name, condition=name) for name in ("hf/a", "hf/b")]
+    printed = replace(correction, thoughts="printed")
+    students = [replace(printed, student=name, condition=name) for name in ("hf/a", "hf/b")]
     add_pairs(file, students)
     once = replace(QUICK, epochs=1)
     taught = train(str(base), [file], tmp_path / "twice", once, print, on_processor=True)
@@ -293,6 +295,7 @@ def test_rounds_of_corrections_are_counted_and_the_protocol_says_so(school, tmp_
     plan = room.student("full", name, NamedModel(name))
     told = plan.protocol().settings["taught"]
     assert told["rounds"] == 2
+    assert told["thoughts"] == ["printed", "words"]
     assert len(told["prompts"]) == 18  # conditions of these pairs' own, not the four
 
 
@@ -338,6 +341,8 @@ def test_names_of_adapters_are_read(school, tmp_path):
     assert context_window(f"hf/{base}+{adapter}").tokens == 8192
     with pytest.raises(InputError, match="no such file or folder as /nowhere"):
         open_model(f"hf/{base}+/nowhere")
+    with pytest.raises(InputError, match="no folder adaptor here, and an adapter on the hub is"):
+        open_model(f"hf/{base}+adaptor")
     with pytest.raises(InputError, match=r"is no adapter: it has no adapter_config.json"):
         open_model(f"hf/{base}+{base}")
     broken = tmp_path / "broken"

@@ -23,7 +23,7 @@ from rpms.play.display import Lines, progress
 from rpms.play.settings import ALLOW, NO_MEMORY, REFUSE, Settings
 from rpms.store.files import write_whole
 from rpms.teaching.classroom import Classroom, TaughtPairs, correct, read_conditions, teach_pairs
-from rpms.teaching.pairs import TRAINING, messages_text, read_pairs
+from rpms.teaching.pairs import TRAINING, messages_text, read_pairs, thoughts_in
 from rpms.teaching.teacher import Thoughts
 from rpms.teaching.trainer import Training
 from rpms.teaching.training import train
@@ -183,7 +183,13 @@ def correct_student(
         Path, typer.Option(help="The pairs to add to; the student's games are kept beside it.")
     ],
     conditions: ConditionsOption = "baseline,rules-only,memory-only,full",
-    thoughts: ThoughtsOption = Thoughts.WORDS,
+    thoughts: Annotated[
+        Thoughts | None,
+        typer.Option(
+            help="How a thought says the sub-goal; by default as in the pairs that are there.",
+            show_default=False,
+        ),
+    ] = None,
     messages: MessagesOption = None,
     most: Annotated[
         int,
@@ -206,7 +212,7 @@ def correct_student(
     if settings.given.keys().isdisjoint(("task", "sample", "limit", "per_task")):
         settings = _same_games(settings, pairs, found)
     room = _classroom(resources, settings, found, conditions, engine, option)
-    room = replace(room, thoughts=thoughts)
+    room = replace(room, thoughts=thoughts or _same_thoughts(pairs))
     model = student if student.partition("/")[0] in PROVIDERS else f"hf/{student}"
     named = resources.model(model, settings)
     named.check()
@@ -262,6 +268,12 @@ def _same_games(settings: Settings, pairs: Path, world: World) -> Settings:
     )
 
 
+def _same_thoughts(pairs: Path) -> Thoughts:
+    """The way in which the pairs of a file say sub-goals; in words where it has none, or both."""
+    printed = thoughts_in(pairs) == {Thoughts.PRINTED}
+    return Thoughts.PRINTED if printed else Thoughts.WORDS
+
+
 def _classroom(
     resources: Resources,
     settings: Settings,
@@ -312,5 +324,6 @@ def show_taught(
     games = f"{counted(len(taught.tasks), 'game')} of {', '.join(taught.splits)}"
     say(f"{taught.world}: {games}, in {conditions}")
     pairs = f"{counted(taught.pairs, 'pair')}, {taught.corrections:,} of them corrections"
-    say(f"{pairs}; base {taught.base}")
+    said = f"; thoughts: {' and '.join(taught.thoughts)}" if taught.thoughts else ""
+    say(f"{pairs}; base {taught.base}{said}")
     say("; ".join(f"{name} {value}" for name, value in taught.settings.items()))

@@ -380,6 +380,8 @@ def _taught_entry(plan: RunPlan) -> dict[str, Any]:
         found["rounds"] = taught.rounds
     if not set(ABLATION.values()) <= set(taught.conditions):
         found["prompts"] = sorted(taught.conditions)
+    if not set(taught.thoughts) <= {"words"}:
+        found["thoughts"] = list(taught.thoughts)
     return found
 
 

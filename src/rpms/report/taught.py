@@ -48,6 +48,8 @@ class Teaching(NamedTuple):
     """The conditions whose prompts it was taught on, where they are not all four."""
     manual: str = ""
     """The manual it is told, where it is none of the package's."""
+    thoughts: tuple[str, ...] = ()
+    """The ways in which its thoughts say the sub-goal, where they do not say it in words."""
 
     @property
     def model(self) -> str:
@@ -63,6 +65,8 @@ class Teaching(NamedTuple):
             words.append(f"{' and '.join(self.prompts)} prompts alone")
         if self.manual:
             words.append(f"told {self.manual}")
+        if self.thoughts:
+            words.append(f"thoughts in {' and '.join(self.thoughts)} form")
         return ", ".join(words)
 
     def is_nearly(self, larger: "Teaching") -> bool:
@@ -189,6 +193,7 @@ def _teaching(results: Results) -> Teaching | None:
         rounds=int(taught.get("rounds", corrected)),
         prompts=tuple(map(str, taught.get("prompts", ()))),
         manual="" if name in MANUALS else name,
+        thoughts=tuple(map(str, taught.get("thoughts", ()))),
     )
 
 

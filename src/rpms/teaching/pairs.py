@@ -51,6 +51,9 @@ class Pair:
     """The manual that the teacher plans by: its name and the beginning of its hash."""
     memory: str = ""
     """Hash of the memory that the prompt recalls from; empty without one."""
+    thoughts: str = ""
+    """How the thought says the sub-goal: in words, or as prompts print it; empty where the file
+    does not say."""
 
     @property
     def key(self) -> str:
@@ -120,6 +123,11 @@ def check_addable(file: Path, world: str) -> None:
 
 def _text_so_far(file: Path) -> str:
     return read_text(file, LARGEST_PAIRS) if is_there(file) else ""
+
+
+def thoughts_in(file: Path) -> set[str]:
+    """The ways in which the thoughts of a file's pairs say sub-goals; none without a file."""
+    return {pair.thoughts for pair in parse_pairs(file, _text_so_far(file))}
 
 
 def add_pairs(file: Path, found: Iterable[Pair]) -> int:

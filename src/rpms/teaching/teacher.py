@@ -37,7 +37,7 @@ class Thoughts(StrEnum):
     """As the prompt prints it: `find_object - book`."""
 
     def of(self, decision: Decision) -> str:
-        """The thought that a step's sub-goal is."""
+        """The thought of a step: its sub-goal, said this way."""
         progress = decision.progress
         said = progress.words if self is Thoughts.WORDS else progress.text
         return f"I want to {said}."
@@ -138,6 +138,7 @@ class RetoldEpisodes:
         steps = tuple(_as_taught(step, self.thoughts) for step in episode.steps)
         spoken = replace(episode, steps=steps)
         about = _about(self.teacher, self.told[condition], condition, episode)
+        about = replace(about, thoughts=self.thoughts)
         for move, step in zip(follow(self._players[condition], spoken), spoken.steps, strict=True):
             said = TaughtStep(step.thought, step.command)
             yield make_pair(move.decision.prompt, said, about, step.number)
@@ -178,8 +179,12 @@ class Corrections:
             return pairs_text(spread(list(self._pairs(episode)), self.most))
 
     def _pairs(self, episode: Episode) -> Iterator[Pair]:
-        about = _about(self.teacher, self.student, self.condition, episode)
-        about = replace(about, source=PairSource.CORRECTION, student=self.student.model_name)
+        about = replace(
+            _about(self.teacher, self.student, self.condition, episode),
+            source=PairSource.CORRECTION,
+            student=self.student.model_name,
+            thoughts=self.thoughts,
+        )
         for move, step in zip(follow(self._player, episode), episode.steps, strict=True):
             said = taught_step(move, self.thoughts)
             if said is not None:
@@ -194,7 +199,7 @@ def spread(pairs: list[Pair], most: int) -> list[Pair]:
 
 
 def _about(teacher: RunPlan, student: RunPlan, condition: str, episode: Episode) -> Pair:
-    """A pair that says everything but the step."""
+    """A pair that says where its step is from."""
     manual = teacher.sources.manual
     split = next(task.split for task in student.tasks if task.id == episode.task)
     return Pair(

@@ -270,4 +270,5 @@ def _record(
         tokens=watch.tokens,
         losses=tuple(watch.losses),
         rounds=len(students),
+        thoughts=tuple(sorted({pair.thoughts for pair in pairs} - {""})),
     )

@@ -76,11 +76,14 @@ class Taught:
     settings: dict[str, str | int | float | bool]
     versions: dict[str, str]
     seconds: float
+    """What the training took; one that was stopped, since it went on."""
     tokens: int
     losses: tuple[tuple[int, float], ...]
     """Mean loss of the completions, by step."""
     rounds: int = 0
     """Students that were corrected, one after the other."""
+    thoughts: tuple[str, ...] = ()
+    """The ways in which its thoughts say the sub-goal; empty where the pairs do not tell."""
 
 
 def taught_of(name: str) -> Taught | None:
@@ -106,5 +109,10 @@ def check_weights(name: str, text: str) -> None:
         if place and not on_a_hub and not is_there(path):
             raise InputError(f"{name}: there is no such file or folder as {place}")
     adapter = Path(weights.adapter).expanduser()
+    if weights.adapter and "/" not in weights.adapter and not is_there(adapter):
+        raise InputError(
+            f"{name}: there is no folder {weights.adapter} here, and an adapter on the hub is"
+            " called OWNER/NAME"
+        )
     if weights.adapter and adapter.is_dir() and not is_there(adapter / ADAPTER_CONFIG):
         raise InputError(f"{name}: {weights.adapter} is no adapter: it has no {ADAPTER_CONFIG}")

@@ -117,12 +117,12 @@ def _merge_adapter(name: str, model: Any, adapter: str) -> Any:
         ) from None
     path = Path(adapter).expanduser()
     options: dict[str, Any] = {"local_files_only": True} if requests_forbidden() else {}
+    place = str(path) if path.is_dir() else adapter
     try:
-        adapted = peft.PeftModel.from_pretrained(
-            model, str(path) if path.is_dir() else adapter, **options
-        )
+        with _retries_unsaid():
+            adapted = peft.PeftModel.from_pretrained(model, place, **options)
     except (OSError, ValueError, RuntimeError, KeyError) as error:
-        raise ModelUnavailable(
-            f"{name}: the adapter cannot be loaded: {safe_excerpt(str(error))}"
-        ) from error
+        on_hub = f"there is no folder {adapter} here; as a name on the hub: "
+        why = f"{'' if path.exists() else on_hub}{safe_excerpt(str(error))}"
+        raise ModelUnavailable(f"{name}: the adapter cannot be loaded: {why}") from error
     return adapted.merge_and_unload()
