@@ -124,7 +124,9 @@ class PartError(InputError):
 
 
 def checked(seams: Seams) -> Seams:
-    """The same parts, each of which is called with its errors and return values looked after."""
+    """The same parts, with checks: an error in one becomes one line, and what it returns is looked
+    at.
+    """
     ranks = getattr(seams.arbitration, "list_wise", False)
     check_judgement = _check_rulings if ranks else _check_verdict
     return replace(
@@ -173,8 +175,8 @@ def _part_looked_after(seam: str, part: Any, check: Check) -> Any:
 
 
 def _looked_after(which: str, part: Any, check: Check) -> Any:
-    """A part whose errors become one line that says which it is, and whose return value is
-    checked.
+    """A part with checks: an error in it becomes one line that names it, and its return value is
+    looked at.
     """
 
     @wraps(part)
@@ -262,7 +264,7 @@ def _check_position(place: int, entries: Sequence[Entry]) -> None:
 
 
 def _check_reason(value: Any, _given: tuple[Any, ...]) -> str:
-    """The reason that an entry does not suit the belief; empty, or None, if it does."""
+    """Check the reason that an entry does not suit the belief; empty, or None, if it does."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -378,7 +380,7 @@ def unused(
 
 
 def _reasons_for_silence(condition: Condition, *, empty: bool) -> dict[str, str]:
-    """The reason that a condition never calls the part of a seam; empty where it does."""
+    """The reason that a condition never calls the part of each seam; empty if it does call it."""
     no_memory = "the memory is empty" if empty else ""
     if not condition.memory:
         no_memory = "memory is off"

@@ -84,7 +84,7 @@ def _run(screen: Any, command: Callable[[], object]) -> None:
 
 
 def _completed(screen: Any, command: Callable[[], object]) -> object:
-    """Run a command until all that it printed is written; what it returned."""
+    """Run a command, and write out all that it printed; returns what the command returned."""
     gc.set_threshold(*GARBAGE)
     screen.prepare_streams()
     try:

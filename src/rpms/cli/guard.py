@@ -39,7 +39,8 @@ PythonOption = Annotated[
 
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
 _MOST_ROWS = 200
-"""Calls of a log that are listed, and of more as many whose ruling has changed."""
+"""Calls of a log that are listed; beyond these, as many more are listed if their ruling has
+changed."""
 
 
 @app.command("check")

@@ -63,7 +63,7 @@ def require_menu(enforcement: Enforcement, model: str) -> None:
 
 
 def note_idle_parts(world: World, enforcements: Sequence[Enforcement], model: str = "") -> None:
-    """Say once what of the enforcement can do nothing in a world, or at a model's kind of
+    """Say once which parts of the enforcement can do nothing in a world, or with a model's kind of
     server.
     """
     words = [*idle_parts(world, *enforcements)]
@@ -83,8 +83,8 @@ def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
 
 
 def note_knowledge(settings: Settings, plan: RunPlan, window: Window) -> None:
-    """Say what was not given and had to be found elsewhere, and that --mask hides nothing where
-    nothing is recalled.
+    """Say what was not given and was taken from elsewhere, and that --mask hides nothing if nothing
+    is recalled.
     """
     remembers = plan.condition.memory
     if remembers and settings.memory is None:

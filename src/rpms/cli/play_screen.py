@@ -195,9 +195,7 @@ def _print(console: Console, parts: Sequence[ScreenPart], height: int | None) ->
 
 
 def _lines(console: Console, part: ScreenPart, most: int | None) -> list[Text]:
-    """The lines as the screen takes them: what is too long goes on, further in, on the next
-    line.
-    """
+    """The lines, wrapped to the width of the screen; continuations are indented further."""
     indent = part.indent
     further = indent + 2 if indent else 0
     found: list[Text] = []
@@ -234,7 +232,7 @@ def _folded(blocks: list[list[Text]], least: Sequence[int], height: int) -> list
 
 
 def _fitting_heights(heights: Sequence[int], least: Sequence[int], most: int) -> list[int]:
-    """Heights that add up to no more than the most, where they can: the longest gives way first."""
+    """Heights that together are at most so high, if they can be: the longest gives way first."""
     fitting = list(heights)
     while sum(fitting) > most:
         spare: list[int] = []

@@ -248,7 +248,7 @@ def show(
 
 
 def _file_of_task(run: RunFolder, task: str | None) -> Path:
-    """The file of the episode at a task; of the first that was played where none is named."""
+    """The file of a task's episode; without a task, that of the first task that was played."""
     tasks = run.protocol.tasks
     if task is None:
         played = (each for each in tasks if is_there(run.file(each)))

@@ -96,7 +96,7 @@ def _state(row: Reviewed) -> str:
 
 
 def _steps_spoken(file: Path) -> dict[str, Sequence[Spoken]]:
-    """The steps of explored episodes, by episode; none where they were not kept."""
+    """The steps of explored episodes, by episode; empty if they were not kept."""
     if not file.is_file():
         return {}
     _, traces = read_traces(file)

@@ -72,8 +72,8 @@ app = typer.Typer(
 )
 
 _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
-"""Tables of the paper whose numbers the table of results has, too: only their notes are printed
-beside it."""
+"""Tables of the paper whose numbers stand in the table of results, too: only their notes are
+printed beside it."""
 _USUAL_TABLES = ("ablation", "significance")
 """Tables of a study that names none: who compares two conditions wants to know if they differ."""
 _WIDTH = 120
@@ -346,7 +346,9 @@ class _AtConsole:
         )
 
     def window(self, model: str, settings: Settings) -> int:
-        """A model's context window: asked for, and assumed where it must be, once a model."""
+        """The context window of a model. It is asked for, or assumed if it must be, once for each
+        model.
+        """
         key = (model, settings.context)
         if key not in self._windows:
             found = context_window(*key, self.resources.base_url, self._ask)
@@ -401,7 +403,7 @@ def _missing(packages: Sequence[str]) -> str:
 
 
 def _note_missing_packages() -> None:
-    """Say, before a model is asked anything, what of the results cannot be made here."""
+    """Say, before a model is asked anything, which results cannot be made here."""
     remedy = "pip install 'rpms[report]'; `rpms report` makes up for it later"
     for_tables = _missing(_FOR_TABLES)
     for_pages = _missing(_FOR_PAGES)

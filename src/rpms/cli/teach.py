@@ -38,8 +38,8 @@ _NOT_OF_TEACHING = (
     *("condition", "preset", "enforce", "agent", "trials", "insights", "harvest", "reader", "mask"),
     *("ray", "price", "max_cost", "max_requests", "max_time"),
 )
-"""Options that teaching has not: settings that change no prompt told as in the paper, which is what
-is taught; its games are played on this machine, and nobody adds up what they cost."""
+"""Options that teaching does not have. They change no prompt that is told as in the paper, and only
+such prompts are taught; and its games are played on this machine, without a count of costs."""
 _OF_A_MODEL = ("base_url", "record", "timeout", "temperature", "max_tokens", "context")
 _NOT_OF_PAIRS = (*_NOT_OF_TEACHING, *_OF_A_MODEL)
 """The planner, which plays what pairs are made of, takes no options of a model that answers."""

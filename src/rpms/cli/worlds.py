@@ -64,8 +64,8 @@ def list_worlds(context: typer.Context) -> None:
 
 
 def _finished(name: str) -> World:
-    """A world that is one, and has a manual that can be read; what is wrong otherwise is one
-    line.
+    """A world that is complete: it has what a World must have, and its manual can be read. A
+    mistake is an error of one line.
     """
     world = find_world(name)
     try:

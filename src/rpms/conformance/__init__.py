@@ -58,7 +58,7 @@ def check_world(
 
 
 def _chosen(only: Collection[str]) -> list[Callable[[Subject], str]]:
-    """The checks of some names, all where none is given."""
+    """The checks with some names; all of them if no name is given."""
     by_name = {check.__name__: check for check in PROPERTIES}
     unknown = sorted(set(only) - by_name.keys())
     if unknown:

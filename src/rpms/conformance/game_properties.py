@@ -82,8 +82,8 @@ def refusals(subject: Subject) -> str:
 
 
 def _require_unchanged(subject: Subject, walk: Walk, number: int) -> None:
-    """Fail if a refused command has changed what is possible, in a game that always lists it
-    alike.
+    """Fail if a refused command has changed the list of possible commands, in a game that otherwise
+    lists the same ones.
     """
     before, after = walk.moments[number : number + 2]
     if before.admissible != after.admissible:

@@ -64,7 +64,7 @@ REPLAYS = 3
 _NAME = re.compile(r"[a-z][a-z ]*\d+|[a-z]{3,}", re.IGNORECASE)
 _NAMES_TRIED = 6
 _PLANNED = 0.6
-"""The share of commands that a guided walk takes from plans, where there are any."""
+"""The share of commands that a guided walk takes from plans, if there are plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +316,7 @@ class Subject:
                 yield Atom(predicate.name, tuple(islice(cycle(three), arity)))
 
     def atoms_of_commands(self, walk: Walk, moment: WalkStep) -> Iterator[Atom]:
-        """The facts that the preconditions and effects of what is possible now are about."""
+        """The facts in the preconditions and effects of commands that are possible now."""
         rules = self.rules(walk.goal)
         for commands in by_verb(moment.admissible):
             instance = rules.instance(commands[0])

@@ -69,12 +69,13 @@ class Admission:
 _NAMED = r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::[0-9]{1,5})?"
 _HOST = re.compile(_NAMED, re.IGNORECASE | re.ASCII)
 _ORIGIN = re.compile(rf"https?://{_NAMED}", re.IGNORECASE | re.ASCII)
-"""A host and a page's origin as browsers write them: what is read more kindly, such as a user's
-name before the host, is read otherwise by somebody else, and `file://localhost` is any file."""
+"""A host, and a page's origin, as browsers write them. Anything that is read more kindly, such as a
+user's name before the host, would be read differently by somebody else; and `file://localhost`
+could be any file."""
 
 
 def _host(form: re.Pattern[str], written: str) -> str:
-    """The host that a header names; nothing where it is not written as it must be."""
+    """The host that a header names; empty if it is not written as it must be."""
     found = form.fullmatch(written)
     return (found["address"] or found["name"]).lower() if found else ""
 
@@ -225,9 +226,9 @@ async def _whole_message(receive: Any) -> Any:
 
 
 def _problem(body: bytes, *, rpc: bool) -> str:
-    """The first thing about a message that the code behind could not answer in kind.
+    """The first thing about a message that the code behind could not answer properly.
 
-    `rpc`: the message itself is a request of JSON-RPC, and not only what it holds.
+    `rpc`: the message itself is a request of JSON-RPC, not only what it holds.
     """
     try:
         sent = loads(body)

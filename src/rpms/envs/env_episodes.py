@@ -20,7 +20,8 @@ from rpms.worlds.registry import find_world
 _LISTS = 16
 """Lists of tasks kept: many environments of one split ask for the same one."""
 _LONGEST_ID = 200
-"""Characters of a name that are compared with every task's, where none is called so."""
+"""Characters of a name that are compared with the names of all tasks, to suggest the nearest
+one."""
 
 
 class EnvTurn(NamedTuple):
@@ -183,7 +184,7 @@ class Episodes:
 
 
 def world_of(given: str | World) -> World:
-    """A world by its name or itself; what is neither is an InputError."""
+    """A world, given as such or by its name; anything else is an InputError."""
     if isinstance(given, str):
         return find_world(given)
     if not isinstance(given, World):
@@ -215,14 +216,16 @@ def seed_of(value: Any) -> int | None:
 
 
 def at_least_one(value: int, what: str) -> int:
-    """The number, if it is one that counts something; `what` has a place for one that is not."""
+    """A number that counts something, so at least 1; `what` is the message for any other value,
+    with a place for it.
+    """
     if not is_whole(value) or not 1 <= value <= LONGEST_NUMBER:
         raise InputError(f"{what.format(excerpt(value, 60))}: give a whole number, 1 or more")
     return int(value)
 
 
 def one_each(values: Any, count: int, what: str, of: str) -> None:
-    """Refuse what is no list, or array, with one value for each of several games."""
+    """Refuse anything but a list or array with one value for each of several games."""
     listed = hasattr(values, "__getitem__") and not isinstance(values, str | bytes | Mapping)
     listed = listed and getattr(values, "ndim", 1) > 0  # an array of one number has no length
     if not listed:

@@ -40,7 +40,7 @@ _TITLES = {
     "scienceworld": "ScienceWorld",
     "textworld-express": "TextWorldExpress",
 }
-"""Spelling of worlds whose entry point does not tell it."""
+"""Spelling of names of worlds that the entry point does not tell."""
 _OPTIONS = "there are task (an id or a number) and goal (what is wanted, in your own words)"
 """Options of a reset."""
 

@@ -79,8 +79,8 @@ class Tool:
 
 
 def narrowed(tools: Sequence[Tool], actions: Sequence[str]) -> tuple[Tool, ...]:
-    """The tools that some actions call, each with the values that these give it; all tools where
-    none of the actions is a call.
+    """The tools that some actions call, each with the values that these give it; if no action is a
+    call, all tools.
     """
     calls: dict[str, list[WrittenCall]] = {}
     for action in actions:

@@ -1,5 +1,5 @@
-"""The one reader of files: regular files alone, no more bytes than expected, and one line where
-it cannot.
+"""The one reader of files. It opens regular files only, reads no more bytes than expected, and says
+in one line why it cannot.
 """
 
 import lzma

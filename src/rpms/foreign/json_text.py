@@ -158,7 +158,7 @@ def _value_of(text: str) -> tuple[Any, int]:
 
 
 def _counted(text: str) -> str:
-    """The text, if it does not hold more values than there is room for."""
+    """The text; NotJson if it holds more values than there is room for."""
     if len(text) > MOST_JSON_VALUES and sum(map(text.count, ",[{")) > MOST_JSON_VALUES:
         raise NotJson(f"it holds more than {MOST_JSON_VALUES:,} values")
     return text
@@ -215,7 +215,7 @@ BOUNDS = ("choices", "templates", "tools", "begun")
 
 
 def question_key(entry: Mapping[str, Any]) -> str:
-    """SHA-256 of an entry's question as canonical JSON; what was answered to it changes nothing."""
+    """SHA-256 of the question of an entry, as canonical JSON; the answer has no part in it."""
     asked = {name: value for name, value in entry.items() if name not in ("parts", "answer")}
     canonical = json.dumps(asked, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
@@ -344,8 +344,8 @@ def _hint(name: str, known: Iterable[str]) -> str:
 def object_reader(
     readers: Mapping[str, Reader], needed: Sequence[str], make: Callable[[dict[str, Any]], _Value]
 ) -> Callable[[Any], _Value]:
-    """The reader of an object whose fields have readers of their own, and of what is made of
-    them.
+    """Make the reader of an object: each field has its own reader, and `make` makes a value of what
+    they read.
     """
 
     def read(value: Any) -> _Value:

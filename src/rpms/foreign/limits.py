@@ -85,7 +85,7 @@ it."""
 MOST_UNPACKED = 8 * MEGABYTE
 """Bytes of its body when it is unpacked."""
 LONGEST_RETRY = 366 * 86_400.0
-"""Seconds of a Retry-After that are believed: beyond a year no server means what it says."""
+"""Seconds of a Retry-After that are believed; no server can mean more than a year."""
 MOST_TOKENS = 10**9
 """Tokens that one response may claim to have used."""
 LONGEST_WORD = 60

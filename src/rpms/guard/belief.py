@@ -43,8 +43,8 @@ class ToolBelief:
         return Truth.of(self.known.get(atom))
 
     def near(self, atom: Atom, usual: bool | None) -> Atom | None:
-        """A known fact, other than usual, whose names differ from a fact's only in case, blanks,
-        invisible signs or the form of a path.
+        """A known fact that is not as `usual`, and whose names differ from those of another one
+        only in case, blanks, invisible signs or the form of a path.
         """
         alike = self._loosely.get(loose(atom), ()) if atom.args else ()
         for other in alike:
@@ -79,11 +79,13 @@ class ToolBelief:
             del those[next(iter(those))]
 
     def forget(self, key: RecordKey) -> None:
-        """Take back a record that is no longer what it was."""
+        """Forget a record: it is out of date."""
         self.records.get(key.kind, {}).pop(key.names, None)
 
     def forget_records(self) -> None:
-        """Keep only facts: a record can be looked up again, and what was done cannot."""
+        """Forget all records and keep the facts: a record can be looked up again, but nothing tells
+        again what was done.
+        """
         self.records.clear()
         self.traces.clear()
 

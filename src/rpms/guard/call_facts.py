@@ -46,8 +46,8 @@ class Look:
         self.now = facts.now
 
     def record(self, kind: str, *key: object) -> Any:
-        """The latest record of a kind; where it was not looked up, the fact is unknown and the
-        lookup is asked for.
+        """The latest record of a kind. If it was not looked up, the fact is unknown, and the agent
+        is asked to look it up.
         """
         wanted = RecordKey(kind, tuple(map(text_of, key)))
         record = self._facts.told.belief.record(wanted, MISSING)
@@ -276,7 +276,7 @@ def records_in(kind: RecordKind, call: Call, result: object) -> dict[RecordKey, 
 
 
 def _key_of(kind: RecordKind, scope: Mapping[str, Any]) -> RecordKey | None:
-    """The key of a record, where it has one, and is the record that was asked for."""
+    """The key of a record; None if it has none, or is not the record that was asked for."""
     names = [_only(way, scope) for way in kind.key]
     if MISSING in names or None in names:
         return None

@@ -426,9 +426,7 @@ def _way_to_know(atom: Atom, facts: CallFacts) -> str:
 
 
 def _way_to(found: RuleFinding, facts: CallFacts) -> str:
-    """A call whose effect would change one of the facts that stand in the way, and that changes
-    nothing else.
-    """
+    """A call that would change one of the facts that stand in the way, and nothing else."""
     for atom in found.facts:
         wanted = (atom.predicate, facts.truth(atom) is Truth.TRUE)
         for tool in facts.manual.tools.values():

@@ -27,8 +27,8 @@ from rpms.logic.errors import FileError
 
 VERSION = 1
 LONGEST_RESULT = 200_000
-"""Characters of a result that are kept; what is longer is left out, and tells nothing when the
-log is replayed."""
+"""Characters of a result that are kept. A longer result is left out, so that a replay learns
+nothing from it."""
 _LONGEST_TEXT = 10_000
 _SHOWN = 1_000
 """Characters of a longer text that are kept."""
@@ -175,8 +175,8 @@ def _json_line(kind: str, values: Mapping[str, Any]) -> bytes:
 
 
 def _masked_line(values: dict[str, Any], masks: Collection[str]) -> dict[str, Any]:
-    """A line with its long texts cut and its masked values unreadable, also where it quotes
-    them.
+    """A line whose long texts are cut, and whose masked values cannot be read, not even where it
+    quotes them.
     """
     hidden: list[str] = []
 

@@ -32,7 +32,7 @@ PREDICATES: Mapping[str, Predicate] = {
 """Facts that every manual knows: from_user(argument) and from_tool(argument, "tool")."""
 MOST_CHARACTERS = 400_000
 """Characters of messages, and of results, that a conversation remembers. The oldest are forgotten
-first; what is not found then may have been in them."""
+first; from then on, a value that is not found may have been in them."""
 _CHUNK = 20_000
 _LONGEST_VALUE = 1_000
 """Characters of a longer value are not looked for: nobody reads such a text as a name."""
@@ -90,8 +90,9 @@ class Piece:
         return len(self.text) + len(self.asked)
 
     def has(self, value: _Value) -> bool:
-        """True if the value is in it: to the letter, as words of its own, neither by chance
-        because it is short nor because the call had it.
+        """True if a value is in this text. A long value may stand within it, as words of its own; a
+        short one, which may be there by chance, has to be a text by itself. A value that the call
+        named does not count: results repeat it.
         """
         if value.loose in self.asked:
             return False
@@ -191,7 +192,7 @@ class Traces:
         self._tools.gap = True
 
     def clear(self) -> None:
-        """Forget all of it: what is not found from now on may have been there."""
+        """Forget everything. From now on, a value that is not found may have been there."""
         self._user.clear()
         self._tools.clear()
 

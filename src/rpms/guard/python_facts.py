@@ -55,9 +55,8 @@ def load_python(file: str | Path | None) -> ModuleType | None:
 
 
 class PythonFacts:
-    """The functions that a manual names.
-
-    What is neither true, false nor unknown, or not in time, counts as unknown.
+    """The functions that a manual names. An answer that is not true, false or unknown counts as
+    unknown, and so does one that is late.
     """
 
     def __init__(
@@ -110,8 +109,8 @@ class PythonFacts:
         return None
 
     def within(self, work: Callable[[], _T]) -> _T:
-        """Do something that may ask functions, in a worker; where one takes too long, again
-        with its fact unknown.
+        """Do something that may ask functions, in a worker. If a function takes too long, do it
+        again with the fact of that function unknown.
         """
         while self._functions and not isinstance(current_thread(), _Worker) and not _all_hang():
             worker = _free_worker()
@@ -153,8 +152,8 @@ class _Work(NamedTuple):
 
 
 class _Worker(Thread):
-    """Does one thing after another; one that takes too long is told to end, and this thread is left
-    to it until then.
+    """A thread that does one thing after another. If something takes too long it is told to end,
+    and the thread is left to it until then.
 
     A process could be killed at once, but what a function holds (the host's objects, connections,
     what it is asked about) cannot be sent to another process, and forking one with threads may hang

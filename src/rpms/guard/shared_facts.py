@@ -73,8 +73,8 @@ class SharedFacts:
         return None
 
     def near(self, atom: Atom, usual: bool | None) -> Atom | None:
-        """A fact that guards told, other than usual, whose names are the same to a careless
-        reader.
+        """A fact that guards told, that is not as `usual`, and whose names a careless reader takes
+        for those of another one.
         """
         query = "select fact from shared_fact where loose = ? and fact != ? and holds is not ?"
         for (fact,) in self._ask(query, _text(loose(atom)), _text(atom), usual):

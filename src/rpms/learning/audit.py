@@ -80,7 +80,7 @@ class Account:
 
     @property
     def reason(self) -> str:
-        """The credible effects in words; nothing where there is none."""
+        """The credible effects in words; empty if there are none."""
         found: dict[str, Effect] = {}
         for outcome, effect in self.findings.items():
             found[outcome] = effect
@@ -204,7 +204,7 @@ class Exposure(NamedTuple):
 
 
 def exposures_of(record: EpisodeRecord) -> tuple[Exposure, ...]:
-    """The entries whose turn came in an episode, each at the first step at which it did."""
+    """The entries whose turn came in an episode, each with the first step at which it came."""
     found: dict[str, Exposure] = {}
     for step in record.steps:
         for one in step.candidates:
@@ -312,7 +312,7 @@ def _all_played(runs: Iterable[RunFolder]) -> list[_Played]:
 
 
 def _mask_of(run: RunFolder) -> float | None:
-    """The share of memories that a run hid; None where it hid none."""
+    """The share of memories that a run hid; None if it hid none."""
     retrieval = run.protocol.settings.get("retrieval")
     mask = retrieval.get("mask") if isinstance(retrieval, Mapping) else None
     if not isinstance(mask, int | float) or not 0 < mask < 1:

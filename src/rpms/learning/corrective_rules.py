@@ -37,8 +37,8 @@ def in_words(clause: Clause, rules: ActiveRules) -> str:
 
 
 def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
-    """Effects of an action in words, and what it needs and leaves as it was, as `still: you
-    hold the object`. What it only may do is not said.
+    """Effects of an action in words; and the needs that it leaves as they were, as in `still: you
+    hold the object`. Effects that it has only sometimes are not told.
     """
     effects: list[str] = []
     for literal in schema.effects:
@@ -51,7 +51,7 @@ def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
 
 
 def _left_as_it_was(schema: ActionSchema, rules: ActiveRules) -> Iterator[Literal]:
-    """Needs that an action leaves as they were, among those that one fact at a time can meet, such
+    """The needs that an action leaves as they were, among facts of which one holds at a time, such
     as the one thing in hand.
     """
     changed = {literal.atom.predicate for literal in schema.effects}
@@ -90,7 +90,7 @@ _DUTIES = (
 
 
 class ActionThatWorked(NamedTuple):
-    """A time that an action worked, and what was believed before it."""
+    """An action that worked once, and the belief before it."""
 
     belief: Belief
     instance: Instance
@@ -139,10 +139,11 @@ _MUST = " must "
 
 
 def _by_manual(rules: ActiveRules, command: str, facts: Situation) -> list[str]:
-    """Needs of the schema that are known not to hold, or else were not known to hold.
+    """The needs of a refused action that are known not to hold; if there are none, those that are
+    unknown.
 
-    A need with alternatives names them all where it is the only one; beside others its first, which
-    would do.
+    A need with alternatives is told with all of them if it is the only one. Beside other needs, its
+    first alternative would do, and is told alone.
     """
     instance = rules.instance(command)
     if instance is None:
@@ -277,7 +278,7 @@ def _worded(model: Model, entry: Entry, episode: Episode) -> Entry:
 
 
 def objection(text: str, step: Step) -> str:
-    """The fault of a lesson; nothing where it is a rule about the action that failed."""
+    """The fault of a lesson in words; empty if it is a rule about the action that failed."""
     if not SHORTEST <= len(text) <= LONGEST or any(unseen(char) for char in text):
         return f"is not one line of {SHORTEST} to {LONGEST} printable characters"
     if not _FORM.search(text):

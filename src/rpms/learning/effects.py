@@ -80,13 +80,13 @@ class Effect:
     hidden: int
     estimate: float = math.nan
     low: float = -math.inf
-    """Lower end of the interval; infinite where there are few episodes, or all went alike."""
+    """Lower end of the interval; infinite if there are few episodes, or all went alike."""
     high: float = math.inf
     """Upper end of the interval."""
     p: float = 1.0
     """P-value; 1 where nothing could be found, and so nothing was tested."""
     differing: int = 0
-    """Episodes in which the outcome was not what it was in most."""
+    """Episodes whose outcome differs from the most frequent one."""
     adjusted: float = 1.0
     """P-value after the correction for all that were tested."""
 
@@ -170,7 +170,7 @@ class _EntryDraws:
     similar: list[list[list[int]]]
     """Groups of similar trials, as indexes of `terms`: by type of task, by goal, by task."""
     differing: int
-    """Trials in which the outcome from its turn on was not what it was in most."""
+    """Trials whose outcome, counted from its turn on, differs from the most frequent one."""
 
     def residuals(self, cleared: Sequence[float], own: Sequence[float]) -> list[float]:
         """The residual of each outcome after what came before the turn, and how similar trials
@@ -260,7 +260,9 @@ def _fit_effects(trials: Sequence[MaskedTrial], numbers: Sequence[int]) -> dict[
 
 
 def _shrunken_effect(terms: Sequence[Term], values: Sequence[float]) -> float:
-    """The effect behind some draws, shrunk by as much as chance may do; 0 where that is all."""
+    """The effect behind some draws, shrunk by as much as chance alone may explain; 0 if chance may
+    explain all of it.
+    """
     scores: list[float] = []
     variances: list[float] = []
     for term, value in zip(terms, values, strict=True):

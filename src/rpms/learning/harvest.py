@@ -247,7 +247,9 @@ class _Episode:
         return after.location != leg[0].decision.belief.location
 
     def _is_action(self, step: Step) -> bool:
-        """True if a step is one that the world has: what is none of its actions teaches nothing."""
+        """True if the command of a step is an action that the world has; anything else teaches
+        nothing.
+        """
         if not step.command or not self._usable(step):
             return False
         return not step.infeasible or self._rules(step).instance(step.command) is not None
@@ -297,8 +299,8 @@ class _Episode:
         return _Deed(instance.schema.name, thing, tool)
 
     def _of_step(self, step: Step) -> Iterator[memory.Entry]:
-        """The lesson of a refusal, where it can be told, and what the step says of its action's
-        schema.
+        """The lesson of a refused step, if there is one, and the evidence of the step for the
+        schema of its action.
         """
         instance = self._rules(step).instance(step.command)
         if instance is None:

@@ -39,7 +39,7 @@ _VOTES_OF_NEW = 2
 _OBJECTION = 1
 """Votes that an objection takes."""
 _OBJECTION_TO_FULL_LIST = 3
-"""Votes that it takes where there is no room for better insights."""
+"""Votes that an objection takes if the list is full: there is no room for better insights then."""
 _CHANGE = re.compile(
     r"(?:[-*] ?)?(ADD|EDIT|AGREE|REMOVE)(?: (\d{1,2}))?(?:: ?(.*))?", re.IGNORECASE
 )

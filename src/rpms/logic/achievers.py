@@ -21,7 +21,7 @@ from rpms.logic.rules import ANYTHING, ActiveRules, Stage, kept_with_rules
 from rpms.logic.wanted_facts import Achiever, Fact, Level, Need, Offer, fact_of
 
 _INDEXES_AT_WORK = 128
-"""Indexes that keep what they derived in one step for the next, at some 1 MB each."""
+"""Indexes that keep what they derived in one step for the next; each takes about 1 MB."""
 _OF_ONE_STEP = ("answers", "doubting", "doubts", "groundworks", "reaches", "graph", "best graph")
 """Entries that an index keeps for the next step alone."""
 _WAYS_KEPT = 4_000
@@ -128,7 +128,9 @@ class Achievers:
         return way
 
     def _priced_maker(self, schema: ActionSchema, effect: Literal) -> Achiever:
-        """An action as a way to one of its effects; at another price, if it was one before."""
+        """An action as a way to one of its effects; if it was made before at another price, a copy
+        with the new price.
+        """
         made = self.groundwork.made
         key = (schema.name, schema.syntax, schema.doubt, effect)
         way = made.get(key)
@@ -278,8 +280,8 @@ class Achievers:
         return kept
 
     def _note_use(self) -> None:
-        """Take this index for the latest used; past the limit, the one not used for longest
-        loses what it kept.
+        """Make this index the latest one in use. Past the limit, the one that was not used for
+        longest forgets what it kept.
         """
         with _using:
             _used.pop(self, None)
@@ -345,8 +347,8 @@ class Achievers:
         return self.groundwork.need(Need(tuple(literals), frozenset(names), moving))
 
     def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
-        """True if some action causes a precondition without needing what it is for: no mug is
-        put down to be taken.
+        """True if some action causes a precondition without needing the fact that it is for:
+        putting a mug down does not help to take it.
         """
         if needed.predicate in self.companions and not needed.negated:
             return True

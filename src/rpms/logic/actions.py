@@ -30,7 +30,7 @@ def names_for(parameter: str, names: Mapping[str, Sequence[str]]) -> Sequence[st
 class Revelation:
     """Facts that an action makes known, true or false: `in(_, place)`.
 
-    What is no parameter stands for any name.
+    A name that is no parameter stands for anything.
     """
 
     atom: Atom
@@ -100,10 +100,11 @@ class ActionSchema:
     """True if prompts list it: what no instruction names is checked and planned with, and not
     told."""
     once: tuple[str, ...] = ()
-    """Parameters with whose names it counts once in an episode: not again once the score rose with
-    it. What was done without that is not done again in just the same way."""
+    """Parameters whose names count once in an episode: once the score rose with the action, it
+    is not done again with the same names; and if it did not, it is not repeated in just the same
+    way."""
     doubt: str = ""
-    """The line that it goes against, where it is a doubt (`planning.trust`)."""
+    """The line of the manual that it goes against, if it is a doubt (`planning.trust`)."""
     waives: tuple[Clause, ...] = ()
     """Needs and bans that the doubt leaves out."""
     patterns: tuple[Syntax, ...] = field(init=False, repr=False, compare=False)

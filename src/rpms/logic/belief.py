@@ -183,7 +183,7 @@ class Belief:
         return replace(self, **changes)  # type: ignore[type-var]
 
     def truth(self, atom: Atom, /) -> Truth:
-        """Say what is known of a fact that the world's manual names."""
+        """The truth of a fact that the world's manual names, as far as it is known."""
         arity, ask = self.answers.get(atom.predicate, _UNANSWERED)
         if ask is None or len(atom.args) != arity:
             return Truth.UNKNOWN
@@ -235,8 +235,8 @@ class Belief:
 
     @property
     def fingerprint(self) -> str:
-        """Text that tells apart moments with the same signature, for worlds whose signature
-        leaves much out.
+        """A text that tells moments with the same signature apart, for worlds whose signature
+        leaves out much.
         """
         return ""
 
@@ -253,8 +253,8 @@ class FactBelief(Belief):
     """A belief that keeps facts as they were told: true, false, or not at all, which is unknown."""
 
     known: dict[Atom, bool] = field(default_factory=dict)
-    """Facts, and what is known of all others: `in(_, cellar)` stands for every thing that is
-    not named otherwise."""
+    """Known facts. One with `_` is about everything that has no fact of its own: `in(_,
+    cellar)`."""
     things: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of known things, by the parameters they can fill."""
     at: str = "at"
@@ -430,7 +430,7 @@ GOAL_PREDICATES = {
 
 
 def has_asked(belief: Belief | None) -> bool:
-    """True if the world has asked back, such as which of several things was meant: neither a
-    deed nor a refusal.
+    """True if the world has asked a question, such as which of several things was meant. Nothing
+    was done then, and nothing refused.
     """
     return belief is not None and belief.truth(Atom("asked", ())) is Truth.TRUE

@@ -20,7 +20,7 @@ _LONGEST = 4_000
 
 
 def _shortened(text: str) -> str:
-    """The message, cut where it quotes a name so long that its own words would be lost."""
+    """The message; a quoted name that is so long that nothing else would be read is cut."""
     if len(text) <= _LONGEST // 10:
         return text
     text = cut_long_words(text)

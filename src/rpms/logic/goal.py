@@ -98,7 +98,7 @@ class Goal:
     """The number that the goal names, such as a temperature that decides."""
 
     def named(self, field_name: str) -> str:
-        """The word that a field of the goal has; nothing where it has none."""
+        """The word in a field of the goal; empty if there is none."""
         return {"object": self.object, "state": self.state, "destination": self.destination}.get(
             field_name, ""
         )

@@ -14,8 +14,8 @@ from rpms.logic.wanted_facts import Achiever, Fact, Judged, NamedFact, Need
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""
 UNTRIED = 5.0
-"""Steps that it costs to try a kind that a table does not list: what is known to work is
-offered before that."""
+"""Steps that it costs to try a kind that a table does not list: kinds that are known to work come
+first."""
 
 UNASKED: Any = object()  # looked up once, since facts and names are hashed anew each time
 HOLDS = Judged(True, 0.0, None)
@@ -26,7 +26,7 @@ class _Lacking(NamedTuple):
     """A literal that is not known to hold."""
 
     price: float
-    """Steps that it costs to take it for granted; nothing where it is not."""
+    """Steps that it costs to take it for granted; 0 if it is not taken for granted."""
     left: Fact | None
     """The fact to bring about or to look at."""
 
@@ -77,8 +77,8 @@ class Ground:
         return True
 
     def suits(self, parameter: str, name: str) -> bool:
-        """True if a name can fill a parameter: not one known only in another role, nor an
-        unknown permanent one.
+        """True if a name can fill a parameter. One that is known only in another role cannot, nor
+        can an unknown one if the manual lists all names.
         """
         if name in self.known_names.every:
             return name in self.known_names.called.get(parameter, ())

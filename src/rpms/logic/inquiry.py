@@ -195,8 +195,8 @@ class Inquiry:
     def _is_current(self) -> bool:
         """True if the number is known well enough to let time pass.
 
-        At first it is measured after each wait; once it is known where it will end, when it is
-        there.
+        At first it is measured after each wait. Once readings tell where it will end, it is
+        measured again when it should be there.
         """
         if not self._is_driven():
             return self._bound is None or bool(self._gauge.readings)
@@ -207,8 +207,8 @@ class Inquiry:
         return age <= self._scale.moment or self._is_foreseen(age)
 
     def _is_foreseen(self, age: int) -> bool:
-        """True if the course is known, nothing on the way matters, and it goes on: it has neither
-        come to rest nor passed the bound.
+        """True if the course of the number is known and goes on, and nothing on the way matters: it
+        has neither come to rest nor passed the bound.
         """
         trend = self._trend_now
         if trend is None or self._must_be_watched() or age > self._scale.longest:
@@ -297,11 +297,11 @@ class Inquiry:
         return bool(side_of_turn(self._gauge.readings, turn, self._bound, self._scale))
 
     def _is_on_a_side(self) -> bool:
-        """True if the number is known, and on which side of the bound it will be after the next
-        command.
+        """True if the number is known, and also the side of the bound on which it will be after the
+        next command.
 
-        What is driven by its surroundings may pass the bound on the way, so a reading near it is
-        taken again, as often as it may have been passed since.
+        A number that its surroundings drive may pass the bound meanwhile. So a reading near the
+        bound is repeated, as long as the number may have passed it since.
         """
         readings = self._gauge.readings
         bound = self._bound

@@ -65,8 +65,8 @@ class Grounded(NamedTuple):
 
 
 class KnownNames:
-    """Names that a situation knows, and what follows from them and the manual; the next step
-    starts with what stays.
+    """The names that a situation knows, and all that follows from them and the manual; the next
+    step begins with what is still right of it.
     """
 
     def __init__(

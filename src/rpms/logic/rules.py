@@ -205,8 +205,8 @@ class Lore:
     """
 
     processes: tuple[ActionSchema, ...] = ()
-    """Changes that time brings, and uses of commands, for plans alone: `wait` melts what is in
-    a pot on a hot stove."""
+    """Changes that come with time, and uses of commands that only plans know: `wait` melts the
+    content of a pot on a hot stove."""
     facts: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
     """Permanent facts, by predicate and first name: `adjoins` → `hallway` → rooms next to it.
     Others are false."""
@@ -364,7 +364,7 @@ class ActiveRules:
 def kept_with_rules(
     derive: Callable[Concatenate[ActiveRules, Given], Derived],
 ) -> Callable[Concatenate[ActiveRules, Given], Derived]:
-    """Keep what is derived from rules as long as these, and no longer."""
+    """Decorate a function of rules: its results are kept as long as the rules are."""
 
     @wraps(derive)
     def find(rules: ActiveRules, /, *given: Given.args, **named: Given.kwargs) -> Derived:
@@ -487,8 +487,8 @@ class RuleManual:
             self._active.pop(earlier, None)
 
     def bare(self) -> Self:
-        """The manual without rules, procedures and lore: the actions with what they need and do,
-        and the goals. A prompt without rules tells of the actions their syntax alone.
+        """The manual without rules, procedures and lore. Left are the goals, and the actions with
+        their needs and effects; of these, a prompt without rules tells the syntax alone.
         """
         goals = tuple(each for each in self.purposes if not each.staged)
         return replace(self, rules=(), purposes=goals, lore=Lore())

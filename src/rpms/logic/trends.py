@@ -54,8 +54,8 @@ class Trend(NamedTuple):
         return left < max(least, _REST * abs(self.end - self.first))
 
     def falls_short(self, bound: float, *, rising: bool) -> bool:
-        """True if it will come to rest before a bound that lies above, or below where it is not
-        to rise, even if its end is a tenth farther.
+        """True if the number will come to rest without reaching a bound, even if its end is a tenth
+        farther. The bound lies above if the number is to rise, else below.
         """
         if self.end is None:
             return False
@@ -75,11 +75,11 @@ def last_stay(readings: Sequence[Measurement], device: str) -> list[Measurement]
 
 
 def trend_of(stay: Sequence[Measurement], apart: int) -> Trend | None:
-    """The way that readings tell; None for fewer than two. `apart`: ticks between readings whose
-    difference tells a rate.
+    """The course of a number by its readings; None for fewer than two.
 
-    The rate of change is taken to be a straight line over the value, through the middles of the
-    last two intervals; the end is where that line is 0.
+    `apart`: ticks between readings whose difference tells a rate. The rate of change is taken to be
+    a straight line over the value, through the middles of the last two intervals; the end is where
+    that line is 0.
     """
     if len(stay) < 2:
         return None

@@ -37,7 +37,7 @@ class Fact(NamedTuple):
 
     @property
     def alternatives(self) -> tuple["Fact", ...]:
-        """Facts of which one is enough; nothing for a single fact."""
+        """Facts of which one is enough; empty for a single fact."""
         if self.predicate != _EITHER:
             return ()
         return tuple([Fact(*each) for each in self.args])
@@ -100,7 +100,7 @@ class Achiever:
     """True if it needs the very fact it gives: one goes to a room that is near, and then it is
     near."""
     waived: tuple[Need, ...] = ()
-    """Needs that a doubt leaves out: where one holds, there is nothing to doubt."""
+    """Needs that a doubt leaves out. If one of them holds, there is nothing to doubt."""
     shape: int = 0
     """Number that ways share if they differ in price and name alone: their parameters are filled
     alike."""

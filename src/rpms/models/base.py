@@ -74,7 +74,7 @@ class Answer:
     """Departures from the request: parameters a model does not take, history dropped to fit its
     context window."""
     weights: tuple[float, ...] = ()
-    """Logarithms of the choices' probabilities, where they were to be weighed."""
+    """Logarithms of the choices' probabilities, if they were to be weighed."""
 
     @property
     def truncated(self) -> bool:

@@ -153,8 +153,8 @@ def backend_of(model: str) -> Backend | None:
 
 
 def _installed(name: str) -> Provider | None:
-    """A provider that another package registers: what it leads to is called with the rest of
-    the name.
+    """A provider that another package registers: its entry point is called with the rest of the
+    name.
     """
     found = next((point for point in entry_points(group=ENTRY_POINTS) if point.name == name), None)
     if found is None:
@@ -193,7 +193,9 @@ def _access_to(provider: Provider, given: str | None = None) -> _Access:
 
 
 def _key_of(provider: Provider) -> str | None:
-    """The key that the environment has for a provider; None where it needs and has none."""
+    """The key for a provider, from the environment; None if there is none. A provider that needs
+    one is unavailable then.
+    """
     variable = provider.key_variable
     key = os.environ.get(variable, "").strip() if variable else ""
     if key and not (key.isascii() and key.isprintable()):
@@ -256,7 +258,7 @@ class ModelOptions:
     batch: int = 256
     """`hf/`: prompts computed together at most; the device's memory may allow fewer."""
     replay_model: str | None = None
-    """`replay/`: whose answers to replay, where a record holds those of several models."""
+    """`replay/`: the model whose answers are replayed, if a record holds those of several."""
 
 
 def open_model(

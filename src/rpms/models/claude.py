@@ -89,8 +89,8 @@ def cached_pieces(prompt: Prompt) -> CachedPieces:
 
 
 def _end_of_fixed(prompt: Prompt) -> int | None:
-    """End of the instruction in the paper's layout, where what follows it changes at each step;
-    None in a layout whose system text never changes.
+    """End of the instruction in a layout whose system text changes after it at each step, as the
+    paper's does; None in a layout whose system text never changes.
     """
     system = [block for block in prompt.blocks if block.part in prompt.layout.system]
     if all(block.part in UNCHANGING for block in system):

@@ -16,8 +16,8 @@ from rpms.models.parsing import LONGEST_ACTION, parse_answer
 THOUGHT = "Thought:"
 ACTION = "\nAction:"
 THOUGHT_CHARACTERS = 400
-"""A thought in the paper's transcripts is one sentence or two; what is longer would leave no
-room for the action."""
+"""Characters of a thought. In the paper's transcripts it is one sentence or two; a longer one would
+leave no room for the action."""
 THOUGHT_TOKENS = 100
 """The limit on a thought where tokens are counted."""
 ACTION_TOKENS = 48
@@ -46,8 +46,8 @@ class ConstraintForm:
 
 
 def usable(choices: Iterable[str]) -> tuple[str, ...]:
-    """The choices that one line can hold, each once: what is empty, too long or not printable
-    is left out.
+    """The choices that can be held to, each once. Empty ones, and those that are too long or not
+    printable, are left out.
     """
     kept: dict[str, None] = {}
     for choice in choices:

@@ -36,8 +36,8 @@ def open_own(text: str) -> Model:
 
 
 class _OwnModel(WrappedModel):
-    """A stranger's model: an error in it is one line with its file and line, and what it answers
-    is looked at.
+    """A model of somebody else's. An error in it becomes one line that names its file and line, and
+    its answers are checked.
     """
 
     def __init__(self, model: Any, text: str) -> None:

@@ -22,7 +22,7 @@ class ParsedAnswer:
 
     thought: str
     action: str | None
-    """The command as the model wrote it, without decoration; None where there is none."""
+    """The command as the model wrote it, without decoration; None if there is none."""
     repairs: tuple[str, ...] = ()
     """Departures of the answer from `Thought: … Action: …`, in fixed words, for statistics."""
 
@@ -70,7 +70,7 @@ _LABELS = {
         ("obs", "observation", "human", "user", "environment", "env", "system"), "other"
     ),
 }
-"""The words of labels, less `assistant` and `ai`, which say nothing of what follows."""
+"""Labels by their words. `assistant` and `ai` are none: they say nothing about what follows."""
 
 
 class _Read(NamedTuple):
@@ -151,7 +151,7 @@ def action_is_complete(text: str) -> bool:
 
 
 def _without_specials(text: str, repairs: list[str]) -> str:
-    """Cut at the first control token after some text: what follows is another speaker's."""
+    """Cut a text at the first control token after some words: the rest is another speaker's."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
     pieces = _SPECIAL.split(text)
     if len(pieces) == 1:
@@ -182,8 +182,8 @@ def _without_reasoning(text: str, repairs: list[str]) -> _Proper:
 
 
 def _from_json(text: str, repairs: list[str]) -> _Read | None:
-    """The fields of an answer written as a JSON object, whole or broken off; None where it is
-    not one.
+    """The fields of an answer that is a JSON object, whole or broken off; None if it is no such
+    object.
     """
     start = text.find("{")
     if start < 0:
@@ -204,7 +204,7 @@ def _from_json(text: str, repairs: list[str]) -> _Read | None:
 
 
 def _json_fields(text: str, start: int) -> dict[str, str] | None:
-    """The texts of a JSON object that begins at a place; None where it is none, or broken off."""
+    """The texts in a JSON object that begins at a place; None if there is no whole object."""
     try:
         value, _ = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -288,7 +288,7 @@ def _is_thinking(action: str) -> bool:
 
 
 def _from_one_line(lines: list[_Line], repairs: list[str]) -> _Read | None:
-    """Thought and action that share a line; None where none does."""
+    """The thought and action that share a line; None if no line has both."""
     for index, line in enumerate(lines):
         pieces = _INLINE_ACTION.split(line.text, maxsplit=1)
         if len(pieces) == 2 and pieces[1].strip():
@@ -326,7 +326,7 @@ def _unlabelled(lines: list[_Line], repairs: list[str], *, allowed: bool) -> _Re
 
 
 def _candidates(lines: list[_Line]) -> list[int]:
-    """The lines that can be a command, by their indices; only marked ones where there are any."""
+    """The lines that can be a command, by their indices. If some are marked, only these."""
     plain: list[int] = []
     marked: list[int] = []
     for index, line in enumerate(lines):

@@ -120,7 +120,7 @@ def retry(
 
 
 def _too_long_to_wait(patience: Patience, wait: float, asked: float) -> str:
-    """The reason not to wait; `asked`: the seconds that the server asks for, if it does."""
+    """The reason not to wait any longer; `asked`: the seconds that the server asks for, or 0."""
     limit = f"{patience.total:.0f} s is the limit for one answer"
     if asked and asked >= wait:
         return f"the server asks to wait {asked:.0f} s, and {limit}"
@@ -128,8 +128,8 @@ def _too_long_to_wait(patience: Patience, wait: float, asked: float) -> str:
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
-    """Seconds named by a Retry-After header, a number or an HTTP date; None where it is neither
-    or means nothing.
+    """The seconds that a Retry-After header asks for, as a number or an HTTP date; None if it is
+    neither, or means nothing.
     """
     text = (value or "nan").strip()
     try:

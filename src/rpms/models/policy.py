@@ -200,7 +200,7 @@ def _actions_in(lines: Iterable[str]) -> list[str]:
 
 
 class _Line(NamedTuple):
-    """An answer, and the episode that it is for, where it is for one alone."""
+    """An answer; and the episode that it is for, if it is for one alone."""
 
     text: str
     episode: object

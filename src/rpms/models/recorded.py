@@ -23,7 +23,7 @@ class AnswerStore(Protocol):
         """The store's place, for texts that a person reads."""
 
     def get(self, key: str) -> Entry | None:
-        """The entry under a key; None where there is none or where it is damaged."""
+        """The entry under a key; None if there is none, or it is damaged."""
 
     def put(self, key: str, entry: Mapping[str, Any]) -> Entry:
         """Keep an entry and return the kept one, which may be another process's; it survives a
@@ -71,9 +71,7 @@ def _kept(answer: Answer) -> dict[str, Any]:
 
 
 def _replayed(entry: Entry | None) -> Answer | None:
-    """The answer of an entry, with its tokens and no request; None where there is no entry of
-    this form.
-    """
+    """The answer of an entry, with its tokens and no request; None if there is no such entry."""
     try:
         kept = from_json(Answer, (entry or {}).get("answer"))
     except NotJson:
@@ -118,7 +116,9 @@ class RecordedModel(WrappedModel):
 
 
 def _only_model(store: AnswerStore) -> str:
-    """The one model whose answers a store holds; InputError where it holds none, or several's."""
+    """The model whose answers a store holds; an InputError if it holds none, or those of several
+    models.
+    """
     names = {str(entry.get("model")) for entry in store.entries()}
     if not names:
         raise InputError(f"{store.place} holds no recorded answers")
@@ -145,7 +145,9 @@ class ReplayModel:
         self.model = model or _only_model(store)
 
     def __getattr__(self, name: str) -> bool:
-        """Abilities that the recorded model used: what was asked then must be asked now."""
+        """The abilities that the recorded model had: a question is recorded with what it was held
+        to, and has to be asked in the same way.
+        """
         used = {
             "constrains": {"choices", "templates"},
             "calls_tools": {"tools"},

@@ -51,7 +51,7 @@ def is_local(host: str) -> bool:
 
 
 def check_base_url(url: str) -> None:
-    """Refuse what is no address of a server, without showing it: it may hold a password."""
+    """Refuse a text that is no address of a server, without showing it: it may hold a password."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

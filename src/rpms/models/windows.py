@@ -55,10 +55,10 @@ class Window:
 def context_window(
     model: str, given: int | None = None, base_url: str | None = None, ask: Fetch = fetch
 ) -> Window:
-    """The window of a model, by its name as after `--model`.
+    """The context window of a model, by its name as after `--model`.
 
-    Asks its server where that may know better. `ask`: whoever wants the windows of many models
-    gives one that remembers.
+    A server is asked if it may know better. `ask`: for the windows of many models, a function that
+    remembers its answers.
     """
     name = parse_model_name(model)
     if given is not None:

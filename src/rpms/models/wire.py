@@ -108,9 +108,7 @@ class _Bounded:
 
 
 def fetch(url: str, key: str, seconds: float) -> Any:
-    """The JSON at an address, asked for like everything else; None where none may be, or can
-    be, had in time.
-    """
+    """The JSON at an address; None if none may be asked for, or none comes in time."""
     name = next(filter(importlib.util.find_spec, ("httpx2", "httpx")), "")
     if not name:  # the SDK that brings it is not installed
         return None
@@ -255,7 +253,7 @@ def dig(value: Any, *path: str | int) -> Any:
 
 
 def count(value: object, *path: str | int) -> int:
-    """The number of tokens at a path in a server's JSON; 0 for what is none."""
+    """The number at a path in a server's JSON; 0 if there is none."""
     found = dig(value, *path)
     whole = isinstance(found, int) and not isinstance(found, bool)
     return found if whole and 0 < found <= MOST_TOKENS else 0

@@ -128,7 +128,9 @@ class _Judged(NamedTuple):
 
 
 def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
-    """The objection in whatever room and state; that of an earlier step, if it still holds."""
+    """The objection that holds in any room and state. One that was found at an earlier step is used
+    again while it holds.
+    """
     judged: dict[tuple[int, int], _Judged] = rules.kept.setdefault("judged", {})
     key = (id(entry), id(situation.goal))
     earlier = judged.get(key)
@@ -285,8 +287,8 @@ def _unknown_action(command: str) -> Objection:
 
 
 def _nearly_sure(clause: Clause, rules: ActiveRules) -> bool:
-    """True if an unknown clause calls for no reservation: that the agent is *not* at one of many
-    places, of which it can be at one alone.
+    """True if an unknown clause is no reason to warn: it says that the agent is *not* at some
+    place, and it can be at one place only.
     """
     for literal in clause.literals:
         predicate = rules.predicates.get(literal.atom.predicate)

@@ -46,7 +46,7 @@ class StepContext:
 
     @cached_property
     def signature(self) -> StateSignature:
-        """σ(b_t), with the stage of a procedure where there is one."""
+        """σ(b_t), with the stage of the goal's procedure, if it has one."""
         plain = self.belief.signature()
         stage = self.situation.stage
         if stage is None:
@@ -78,7 +78,7 @@ class Noticed:
 
     @property
     def against_goal(self) -> str:
-        """Surprise that speaks against the goal as it is understood; empty where none does."""
+        """The surprise that speaks against the goal as it is understood; empty if there is none."""
         return ""
 
     def in_last_step(self, before: "Advice", command: str, *, refused: bool) -> Sequence[Surprise]:
@@ -237,7 +237,7 @@ class Beyond(Protocol):
     def notice(
         self, earlier: Noticed, now: StepContext, before: Situation, *, won: bool = False
     ) -> Noticed:
-        """Compare the answer to the last command with what was foretold of it."""
+        """Compare the answer to the last command with the one that was foretold."""
         ...
 
     def advise(

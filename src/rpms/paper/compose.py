@@ -53,9 +53,8 @@ def list_wise(judge: ListJudge) -> ListJudge:
 
 @dataclass(frozen=True)
 class Seams:
-    """Parts of one's own, by the paper's names: functions, or what is called like one.
-
-    None stands for the paper's.
+    """Parts of the user's own, by the paper's names: functions, or objects that are called like
+    one. None stands for the paper's part.
     """
 
     retriever: Retriever | None = None
@@ -157,8 +156,8 @@ def without_outcomes(update: Update) -> Update:
 
 
 def remembered(condition: Condition, memory: EpisodicMemory) -> EpisodicMemory:
-    """The memory as a condition tells it: as it is stored, or only what was observed; an empty one
-    where memory is off.
+    """The memory as a condition tells it: as it is stored, or only what was observed. If memory is
+    off, it is empty.
     """
     if not condition.memory:
         return EpisodicMemory()

@@ -25,7 +25,8 @@ class BeliefShown(StrEnum):
     PAPER = "paper"
     """The paper's listings: place, hand and open containers; room, inventory and progress."""
     EXTENDED = "extended"
-    """Also what was seen where, what was not searched yet, and what objects are known to be."""
+    """Also where things were seen, which places were not searched yet, and the known states of
+    objects."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,7 @@ class Condition:
 
     @property
     def informed(self) -> bool:
-        """True if there is anything to know: rules or memory.
-
-        Goal and belief are shown where there is.
-        """
+        """True if rules or memory are on. Then goal and belief are shown, too."""
         return self.rules or self.memory
 
 

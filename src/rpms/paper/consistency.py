@@ -36,7 +36,7 @@ def same_occupancy(situation: Situation, entry: Entry, _rules: ActiveRules) -> s
 
 
 def stage_of(entry: Entry) -> int | None:
-    """The stage of a procedure that an entry was learned at; None where it does not say."""
+    """The stage of a procedure at which an entry was learned; None if it does not say."""
     if isinstance(entry, VerifiedSchema):
         return None
     then = "".join(entry.state_signature.get("progress") or ())
@@ -65,8 +65,8 @@ def accept_everything(_situation: Situation, _entry: Entry, _rules: ActiveRules)
 
 @dataclass(frozen=True)
 class CompatibilityFilter:
-    """M_filt by a COMPAT: mark the candidates that do not suit the state; lazily, so that only
-    what is needed is.
+    """M_filt by a COMPAT: mark the candidates that do not suit the state. It is lazy, so that only
+    candidates that are needed are looked at.
     """
 
     compat: Compat

@@ -131,7 +131,7 @@ class Step(Happening):
     forbidden: tuple[ForbiddenCommand, ...] = ()
     """Commands that a rule certainly forbids, refused or not."""
     replaced: str = ""
-    """The reason that the command is not the model's own, if it is not."""
+    """The reason that another command took the place of the model's; empty if none did."""
     truncated: bool = False
     """True if the answer was cut at the limit of new tokens."""
     readings: GoalReadings | None = None

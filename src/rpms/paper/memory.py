@@ -162,8 +162,8 @@ class _Observed:
 
     @property
     def last_round(self) -> int:
-        """The last round of learning in which it was observed, for parts that prefer what is
-        recent; 0 if its origins name none.
+        """The last round of learning in which it was observed; 0 if its origins name no round. It
+        is for parts of the user's own that prefer recent entries.
         """
         last = 0
         for origin in self.origins:
@@ -237,8 +237,7 @@ class FailureLesson(_OfGoal):
     failure_type: str = "precondition_not_met"
     failure_message: str = ""
     worded_by: str = ""
-    """The model whose words the rule is in; nothing where it was put together from what was
-    seen."""
+    """The model that worded the rule; empty if it was put together from observations."""
 
     kind = Kind.FAILURE
     prefix = "failure"
@@ -377,7 +376,7 @@ Entry = (
 
 
 def as_observed(entry: Entry) -> Entry:
-    """The entry with what was observed alone, without needs and effects in the manual's words."""
+    """The entry with observations alone, without needs and effects in the manual's words."""
     match entry:
         case FailureLesson() | CriticalFailure():
             return replace(entry, corrective_rule="")

@@ -142,7 +142,9 @@ class Demands:
     def _each_thing(
         self, purpose: Purpose, spoken_of: Container[str], binding: Mapping[str, str]
     ) -> list[Mapping[str, str]]:
-        """A binding for every thing that a purpose is about, of what is spoken of."""
+        """A binding for every thing that a purpose is about, over the variables that some facts
+        speak of.
+        """
         every: list[Mapping[str, str]] = [binding]
         for variable, source in purpose.each.items():
             if variable in spoken_of:
@@ -152,9 +154,7 @@ class Demands:
         return every
 
     def reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
-        """Count the stages of a procedure that are behind: those up to the last one whose facts
-        hold.
-        """
+        """Count the stages of a procedure that are passed: up to the last one whose facts hold."""
         key = (id(purpose), *binding.values())
         if key not in self._reached:
             self._reached[key] = self._count_reached(purpose, binding)

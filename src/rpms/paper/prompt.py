@@ -161,7 +161,7 @@ class Turn:
     failed: bool = False
     """True if the world refused the action."""
     said: str = ""
-    """The labelled lines before the action, where they are more than a thought."""
+    """The labelled lines before the action, if they are more than a thought."""
     gained: bool = False
     """True if the score rose with the action; not shown."""
     wrote: str = ""
@@ -348,7 +348,7 @@ def transcript(
 
 
 def _thought(turn: Turn) -> str:
-    """The lines of a turn before its action; empty where it has none."""
+    """The lines of a turn before its action; empty if it has none."""
     if turn.said:
         return f"{turn.said}\n"
     return f"Thought: {turn.thought}\n" if turn.thought else ""

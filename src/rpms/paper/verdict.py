@@ -16,7 +16,7 @@ class Fate(StrEnum):
     WARNED = "warned"
     """Kept, with a warning for the model to judge by."""
     CUT = "kept in part"
-    """The actions that break a rule were cut; what is left is shown."""
+    """The actions that break a rule were cut, and the rest is shown."""
     DROPPED = "dropped"
     """Its advice breaks an active rule."""
     FILTERED = "filtered by state"

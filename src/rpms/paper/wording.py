@@ -114,9 +114,8 @@ def rule_line(rule: Rule) -> str:
 
 
 def schema_lines(schema: ActionSchema, assumed: frozenset[str] = frozenset()) -> str:
-    """One action, as the paper prints it.
-
-    Its effects are for checking; what of them surprises is a warning.
+    """One action, as the paper prints it. Effects are not told: they are for checks; an effect that
+    surprises is told as a warning.
     """
     lines = [f"  {schema.name.upper().replace('_', ' ')}:", f"    Syntax: {schema.syntax[0]}"]
     needs: list[str] = []
@@ -157,7 +156,7 @@ def _schemas_told(schemas: Iterable[ActionSchema], assumed: frozenset[str]) -> l
 
 
 def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:
-    """The rules that are for just this situation: those whose condition is known to hold."""
+    """The rules that are shown in this situation alone: their condition is known to hold."""
     lines: list[str] = []
     for rule in rules.rules:
         if rule.when and all(one.truth(facts) is Truth.TRUE for one in rule.when):
@@ -199,8 +198,8 @@ def _entry_in_words(candidate: Candidate) -> str:
 
 
 def _snippet_in_words(snippet: SuccessSnippet, adapted: Trail | None) -> str:
-    """A snippet's actions; of one that was fitted to the room, where it is from, or a hint if
-    no action is left.
+    """The actions of a snippet. If it was fitted to the room, its origin is told as well; if no
+    action is left, it is a hint.
     """
     if adapted and not snippet.actions:
         return f"HINT: {adapted.note} [{snippet.id}]"
@@ -209,14 +208,18 @@ def _snippet_in_words(snippet: SuccessSnippet, adapted: Trail | None) -> str:
 
 
 def _why_avoided(entry: FailureLesson | CriticalFailure) -> str:
-    """The rule of a lesson; of one told as it was observed, the world's answer and how often."""
+    """The rule of a lesson. For a lesson that is told as it was observed, the world's answer, and
+    how often it came.
+    """
     if entry.corrective_rule:
         return f"Rule: {entry.corrective_rule}"
     return f"Observed: {entry.failure_message or 'it failed'} ({times(entry.occurrence_count)})"
 
 
 def _what_was_verified(schema: VerifiedSchema) -> str:
-    """Needs and effects of an action; of one told as it was observed, how often it worked."""
+    """The needs and effects of an action. For one that is told as it was observed, how often it
+    worked.
+    """
     if not schema.preconditions and not schema.effects:
         return f"worked {schema.success_count} of {len(schema.origins)} times"
     needs = "; ".join(schema.preconditions) or "nothing"

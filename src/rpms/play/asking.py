@@ -25,7 +25,7 @@ NO_ACTION = Refusal("there was no action in your answer; write one after `Action
 
 
 class _HeldTo(NamedTuple):
-    """All that an answer may be, where it is held to something."""
+    """The choices or templates that an answer is held to, if it is held to any."""
 
     choices: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ FOLDER = "controls"
 
 
 def control_plans(plan: RunPlan) -> Mapping[str, RunPlan]:
-    """The controls of a plan, by name; none where there is no menu, or where no LLM chooses
+    """The controls of a plan, by name; none if there is no menu, or if no language model chooses
     from it.
     """
     menu = plan.condition.enforcement.menu and plan.condition.informed
@@ -34,7 +34,9 @@ def control_plans(plan: RunPlan) -> Mapping[str, RunPlan]:
 def play_controls(
     plan: RunPlan, folder: Path, workers: int | None = None, runner: MakeRunner = Threads
 ) -> Mapping[str, RunSummary]:
-    """Play what is missing of a run's controls; none where there is nothing to control for."""
+    """Play the missing episodes of a run's controls; there are none if there is nothing to control
+    for.
+    """
     summaries: dict[str, RunSummary] = {}
     for name, control in control_plans(plan).items():
         summaries[name] = run(control, folder / FOLDER / name, workers, runner=runner)

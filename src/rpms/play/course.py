@@ -26,7 +26,7 @@ class Asked:
     command: Command
     usage: Usage
     refusal: Refusal | None
-    """Reason why the command given to the world is known to fail, if it is."""
+    """The reason why the command that was given to the world is known to fail, if it is."""
     refused: tuple[RefusedCommand, ...] = ()
     forbidden: tuple[ForbiddenCommand, ...] = ()
     replaced: str = ""
@@ -58,7 +58,7 @@ class Course:
     history: tuple[Turn, ...] = ()
     steps: tuple[Step, ...] = ()
     read: Understood | None = None
-    """Reading of the goal, where it was put in a person's words."""
+    """The reading of the goal, if it was put in a person's words."""
     noticed: Noticed = NOTHING_NOTICED
     """Evidence about the manual from the steps so far."""
 

@@ -149,7 +149,7 @@ class Spending(NamedTuple):
 
     usage: Usage
     cost: float | None
-    """US dollars paid at the price kept with the run; None where that is unknown."""
+    """US dollars at the price that is kept with the run; None if that is unknown."""
 
 
 def spending(folder: RunFolder, rows: Iterable[EpisodeRow]) -> Spending:
@@ -159,9 +159,7 @@ def spending(folder: RunFolder, rows: Iterable[EpisodeRow]) -> Spending:
 
 
 def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:
-    """US dollars for answers, each one priced by itself; None where one of them has a cost that
-    is not known.
-    """
+    """US dollars for answers, each priced by itself; None if the cost of one is not known."""
     costs = [cost(usage, price) for usage in usages]
     return None if None in costs else math.fsum(filter(None, costs))
 

@@ -124,8 +124,8 @@ class Method:
         return tuple(texts)
 
     def once(self, why: str) -> Self:
-        """This method, if it can do with one attempt a task; a method of several trials is an
-        InputError.
+        """The method itself. One that makes several attempts at a task is an InputError, with the
+        reason why there is only one.
         """
         if self.question:
             raise InputError(
@@ -196,7 +196,7 @@ LONGEST_LINE = 200
 
 @dataclass(frozen=True)
 class Earlier:
-    """The last attempt at a task, and what it had brought along."""
+    """The last attempt at a task, and the texts that it had carried over."""
 
     turns: tuple[Turn, ...]
     last: str
@@ -233,9 +233,8 @@ def reflect(
     episode: str,
     context: int = 0,
 ) -> Reflection:
-    """Ask the model about an attempt.
-
-    One that fails to answer carries what it had; ModelUnavailable passes through.
+    """Ask the model about an attempt. If it fails to answer, the earlier texts are carried on;
+    ModelUnavailable is raised.
     """
     prompt = question(method, earlier, prompt_limit(context, decoding.max_tokens))
     try:

@@ -103,7 +103,7 @@ class RunPlan:
     sources: Sources = field(default_factory=Sources)
     stuck_after: int = 0
     seed: int = 0
-    """Seed that drew the task list, where it was drawn, and that hides memories."""
+    """The seed by which the task list was drawn, if it was, and by which memories are hidden."""
     epoch: int = 1
     """Number of the time that these tasks are played; see `rpms.play.run`."""
     keep: Mapping[str, Callable[[Episode], str]] = field(default_factory=dict)
@@ -126,14 +126,14 @@ class RunPlan:
 
     @property
     def overlap(self) -> tuple[str, ...]:
-        """The tasks that its memory was learned from, too; none where it plays without a memory."""
+        """The tasks that its memory was learned from; none if it plays without a memory."""
         if not self.condition.memory:
             return ()
         return self._tasks_like(learned_from(self.memory.entries))
 
     @property
     def taught(self) -> Taught | None:
-        """The record of its model's teaching, where there is one."""
+        """The record of how its model was taught, if it was."""
         return taught_on(self.model_name)
 
     @property
@@ -364,9 +364,7 @@ def _with_parts(sources: Sources, parts: object) -> Sources:
 
 
 def _taught_entry(plan: RunPlan) -> dict[str, Any]:
-    """Settings that a protocol records of a taught model, whose name does not tell one training
-    from the next.
-    """
+    """The entry of a taught model in a protocol: its name does not tell trainings apart."""
     taught = plan.taught
     if taught is None:
         return {}

@@ -70,7 +70,7 @@ def _own_reading(goal: Goal, request: str) -> Readings:
 def _read(
     world: World, mind: Mind, reads: Reads, goal: Goal, belief: Belief, episode: str
 ) -> Understood:
-    """The text of a goal, read with what is believed; the same goal without readings where it
+    """The goal that a text means, by what is believed; the same goal without readings if the text
     means nothing here.
     """
     reader = _reader(reads, world, mind)
@@ -94,7 +94,9 @@ def _without_hidden(reader: Reader, mind: Mind) -> Reader:
 
 
 def _asked_of_somebody(world: World, mind: Mind, reads: Reads, read: Understood) -> Understood:
-    """The goal as a person puts it otherwise; else unknown as it was read, with a note."""
+    """The goal as a person puts it when asked; without a usable answer it stays unknown, with a
+    note.
+    """
     goal = read.goal
     types = _types(mind)
     note = (
@@ -161,8 +163,8 @@ def reconsidered(
 
 
 def _beside_own(reader: Reader, own: Readings, read: Understood) -> list[RequestReading]:
-    """The readings of a request that fits a template, which may be meant if its own is impossible;
-    where words alone were compared, those to whose kinds a word points.
+    """The readings of a request that fits a template, for when its own is impossible. If words
+    alone were compared, only those readings remain to whose kinds a word points.
     """
     if read.readings is None:
         return []
@@ -212,8 +214,8 @@ def _steps_to(mind: Mind, belief: Belief, goal: Goal) -> float:
 def _with_nearest_kinds(
     world: World, reads: Reads, readings: Readings, decision: Decision, mind: Mind
 ) -> Readings:
-    """The readings, with kinds that are here in place of an object or a destination that is
-    nowhere; the same where none is.
+    """The readings, and others in which kinds that are here take the place of an object or
+    destination that is nowhere. If nothing is missing, the same readings.
     """
     goal = decision.goal
     missing = _nowhere(goal, decision, mind)
@@ -247,10 +249,10 @@ def _asked_once_more(world: World, reads: Reads, readings: Readings, mind: Mind)
 
 
 def given_up(world: World, reads: Reads, readings: Readings, decision: Decision, mind: Mind) -> str:
-    """The reason that nothing is left to do for a request that names what is nowhere: no other
-    reading is left, nor any kind like it; empty where something is.
+    """The reason that nothing is left to do for a request: what it names is nowhere, no other
+    reading is left, and there is no kind like it. Empty if something is left.
 
-    It names what was asked for: kinds of the reading that was the first to which a word points.
+    It names the things that were asked for: the kinds of the first reading to which a word points.
     """
     if not decision.noticed.against_goal or not readings.is_last:
         return ""
@@ -290,9 +292,8 @@ def _nowhere(goal: Goal, decision: Decision, mind: Mind) -> tuple[Missing, ...]:
 
 
 def _reader(reads: Reads, world: World, mind: Mind) -> Reader:
-    """A reader with what a mind knows: its rules and its memory count where they are on.
-
-    Made once for a memory.
+    """The reader of requests that a mind has. Its rules and its memory count if they are on. It is
+    made once for each memory.
     """
     entries = mind.experience.memory.entries
     key = id(entries)

@@ -59,9 +59,7 @@ class Listener:
     """
 
     def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
-        """The run begins, or goes on from episodes that are finished already and have taken so
-        much.
-        """
+        """The run begins; or it goes on, after episodes that are finished and have used so much."""
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
         """An episode has ended and is on disk."""
@@ -162,7 +160,7 @@ def _tell_what_is_there(
 
 
 def _counting(runner: MakeRunner, meter: Meter, price: Price | None) -> MakeRunner:
-    """Threads of this process, whose answers a meter can count."""
+    """Threads of this process: a meter can count their answers."""
     if runner is not Threads and not isinstance(runner, InProcesses):
         raise InputError(
             "limits are kept where the answers are counted, and a cluster's are not: play"

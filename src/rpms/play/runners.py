@@ -102,7 +102,7 @@ class HandsOut:
         self._lost: Counter[str] = Counter()
 
     def _lose(self, task: Task, why: str) -> Iterator[Finished]:
-        """Put a lost task back; its end, as the world broke down, if it was lost too often."""
+        """Put a lost task back. If it was lost too often, it ends as a failure of the world."""
         self._lost[task.id] += 1
         if self._lost[task.id] <= LOSSES:
             self._todo.append(task)
@@ -277,8 +277,8 @@ def _live(
 
 
 class _AskedOverPipes(WrappedModel):
-    """The parent's model: what it can do is known here, but it answers there, one question over
-    each pipe at a time.
+    """The model of the parent process. Its abilities are known here; the questions go to the
+    parent, one at a time over each pipe.
     """
 
     def __init__(self, model: Model, pipes: Sequence[Connection]) -> None:

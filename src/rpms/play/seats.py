@@ -146,7 +146,9 @@ class Play:
         return len(commands) == 1 and all(step.infeasible for step in last)
 
     def _unsaid(self) -> Outcome:
-        """The answer to no action: the world's own to what it does not know, or a note."""
+        """The answer to a turn without an action: the world's own answer to unknown commands, or a
+        note.
+        """
         noted = self.player.mind.style.notes
         text = WITHOUT_ACTION if noted else self.player.world.not_understood
         return Outcome(text, self._outcome.score)
@@ -222,10 +224,7 @@ class Seat:
     def __init__(
         self, plan: RunPlan, model: Model, knowledge: Mind | None = None, reads: Reads | None = None
     ) -> None:
-        """`knowledge`: of the world, where it was read before.
-
-        `reads`: a reader that is open already.
-        """
+        """`knowledge`: of the world, if it was read before. `reads`: a reader that is open."""
         self._plan = plan
         knowledge = knowledge or plan.knowledge()
         mind = compose(

@@ -148,8 +148,8 @@ def one_of(values: Iterable[Enum | str]) -> Read:
 
 
 def part_or(seam: str, other: Read | None = None) -> Read:
-    """A part of one's own, as `module:name`, by the name it is installed under, or as a
-    function; or another value, whose names come before those of installed parts.
+    """Reads a part of the user's own: `module:name`, the name it is installed under, or a function.
+    Other values that the setting may have come first.
     """
 
     def read(value: Any) -> Any:

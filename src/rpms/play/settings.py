@@ -140,7 +140,7 @@ class Settings:
         return found
 
     def over(self, other: Settings) -> Settings:
-        """These, and where they say nothing, others.
+        """These settings, filled up from others.
 
         Parts of the enforcement are laid over the others' one by one.
         """
@@ -245,7 +245,7 @@ class Settings:
         )
 
     def _memory_budget(self, usual: Retrieval, recall: Retrieval) -> int:
-        """Tokens for memories: what is given, or as many more as --k asks for more."""
+        """Tokens for memories: as given, or else more than usual if --k asks for more memories."""
         if self.memory_tokens is not None:
             return self.memory_tokens
         before = sum(usual.top.values())

@@ -66,8 +66,8 @@ class Player:
             object.__setattr__(self, "mind", extended(self.mind))
 
     def understand(self, opening: str, episode: str, request: str = "") -> Understood:
-        """The goal that an opening observation states, read where it is in a person's words, or a
-        person's `request`.
+        """The goal that an opening observation states. If it is in a person's words, or a person's
+        `request` is given, it is read.
         """
         goal = self.world.goal(opening)
         if goal.type != UNKNOWN_GOAL and not request:
@@ -195,7 +195,7 @@ class Player:
         drift: tuple[str, ...],
         brought: Reflection,
     ) -> Step:
-        """The record of a step. The first one also has what was asked before it."""
+        """The record of a step; the first one also has the questions that were asked before it."""
         decision = move.decision
         asked = move.asked
         first = not course.steps
@@ -255,8 +255,8 @@ class Player:
         return _surprised(course.steps, noticed)
 
     def _mind_for(self, course: Course) -> Mind:
-        """The mind of an episode: one whose goal was read plans, since a plan that fails speaks
-        against the reading.
+        """The mind of an episode. If the goal was read from a request the mind makes plans, since a
+        plan that fails speaks against the reading.
         """
         read = course.read is not None and course.read.readings is not None
         return self._extended if read else self.mind

@@ -47,7 +47,7 @@ def run_together(
     listener: Callable[[str], Listener] = lambda _: Listener(),
     processes: int | None = None,
 ) -> tuple[RunSummary, ...]:
-    """Play what is missing of several runs, all their episodes at once; the model stays open.
+    """Play the missing episodes of several runs, all at once; the model stays open.
 
     Raises what `run` raises, once all runs have ended; finished episodes are on disk, and the same
     call goes on.

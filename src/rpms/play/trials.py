@@ -48,7 +48,7 @@ def run_trials(
     listener: Callable[[int], Listener] = lambda _: Listener(),
     **run_options: Unpack[RunOptions],
 ) -> Trials:
-    """Play what is missing of all trials of a plan's method: one, for most.
+    """Play the missing episodes of all trials of a plan's method; most methods have one.
 
     Raises and continues as `run` does.
     """
@@ -74,7 +74,7 @@ def run_trials(
 
 
 def _trial_plan(plan: RunPlan, number: int, runs: Sequence[RunFolder]) -> RunPlan:
-    """The plan of a later trial: the tasks that none before it has won, with what was tried."""
+    """The plan of a later trial: the tasks that were not won so far, with the attempt before."""
     won: set[str] = set()
     for row in chain.from_iterable(each.rows() for each in runs):
         if row.won:

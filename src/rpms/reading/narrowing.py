@@ -90,7 +90,9 @@ def _finds(achievers: Achievers, way: Achiever, belief: Belief, kind: str) -> It
 
 
 def _looked_into(achievers: Achievers, way: Achiever) -> str:
-    """The role of what a way looks into to find any object there; nothing where it does not."""
+    """The role of the places that a way of looking searches for objects; empty if it is no such
+    way.
+    """
     declared = achievers.rules.predicates.get(way.fact.predicate)
     if declared is None or "object" not in declared.args:
         return ""
@@ -177,7 +179,7 @@ class Narrowing:
         return ""
 
     def _unreachable(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
-        """Objections to the goal's facts whose slots are all filled."""
+        """The objections to those of the goal's facts whose slots are filled."""
         binding: dict[str, str] = {}
         for name, source in form.purpose.over.items():
             if source in named:
@@ -286,7 +288,7 @@ class Narrowing:
         return _FINE
 
     def _objected(self, facts: Sequence[Fact], fact: Fact) -> Objected:
-        """Judges a choice among permanent facts."""
+        """The objection to a choice among facts that never change: none if one may hold."""
         values = set(map(self.truth, facts))
         if not values or Truth.TRUE in values:
             return _FINE

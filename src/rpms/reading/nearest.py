@@ -44,8 +44,8 @@ class NearestKinds:
     def readings(
         self, reading: RequestReading, form: RequestForm, field_: str
     ) -> Iterator[RequestReading]:
-        """A reading whose object or destination is nowhere, with the kinds here that are most
-        like it in its place; those that rules or belief rule out are left out.
+        """The readings that come of one whose object or destination is nowhere: the kinds here that
+        are most like it, in its place. Those that rules or belief rule out are left out.
         """
         missing: str = getattr(reading.goal, field_)
         roles = self.possible.roles(form, field_)
@@ -114,5 +114,5 @@ _KIND = "_"
 
 
 def _beside(kind: str, args: Iterable[str], roles: Container[str]) -> tuple[str, ...]:
-    """Arguments with `_` for what is in some roles, and any thing of a kind for the other."""
+    """Arguments of a fact: `_` in some roles, and an unseen thing of a kind in the other."""
     return tuple([_KIND if role in roles else f"{kind} ?" for role in args])

@@ -12,7 +12,7 @@ from rpms.logic.goal import Goal
 from rpms.reading.lexicon import NearRequest
 
 SEEN = math.log(3.0)
-"""Evidence for a reading whose object was seen here, against one whose object was not."""
+"""Evidence for a reading whose object was seen here, compared with one whose object was not."""
 NOWHERE = 0.05
 """Probability that a thing is here which was in none of the places that were searched."""
 SWITCH = 3.0
@@ -95,8 +95,8 @@ class Readings:
     def following(
         self, why: str, belief: Belief, price: PriceOf, unsearched: float = 1.0
     ) -> Self | None:
-        """The readings with the next one to try, in the order in which a search finds soonest
-        what it looks for; `unsearched` is the share of places left.
+        """The readings with the next one taken; the order is that in which a search is likely to
+        end soonest. `unsearched`: the share of places left.
         """
         rest = weighed(self.ranked[self.taken + 1 :], belief, unsearched)
         if not rest:
@@ -110,8 +110,8 @@ class Readings:
         return replace(self, ranked=ranked, taken=self.taken + 1, why=why)
 
     def instead(self, belief: Belief, unsearched: float) -> Self | None:
-        """The readings with another one taken, whose object was seen; `unsearched` is the share
-        of places left.
+        """The readings with one taken whose object was seen; None if the present one stays.
+        `unsearched`: the share of places left.
         """
         now = self.now
         seen = _kinds_seen(belief)

@@ -27,13 +27,13 @@ EXAMPLES = 24
 TYPES = 2
 """Goal types whose slots are asked for."""
 OBJECTS = 3
-"""Objects of each goal type whose other slots are asked for."""
+"""Objects that are tried for each goal type: for these, the other slots are asked for."""
 READINGS = 20
 """Readings that are kept; an episode of fifty steps has time for five."""
 WORDS = 0.5
 """Weight of the words' evidence beside the model's: both are logarithms of probabilities."""
 NOT_SAID = -4.0
-"""Logarithm of the probability of what a model did not answer, where it gives one answer and no
+"""Logarithm of the probability of a value that a model did not name, if it gives one answer and no
 weights."""
 UNTRIED = -4.0
 """Logarithm of the probability of a slot that nobody has tried: rules about kinds say neither yes
@@ -286,8 +286,8 @@ class _Attempt:
     def _weights(
         self, field_: str, begun: str, choices: tuple[str, ...]
     ) -> Generator[SlotQuestion, Weights, Weights]:
-        """Weights of the choices by the model; all alike where none is asked, or there is
-        nothing to choose.
+        """The weights that a model gives to choices. They are equal if no model is asked, or if
+        there is nothing to choose.
         """
         if self._asks and choices:
             return (yield SlotQuestion(self._prompt, field_, begun, choices))
@@ -386,8 +386,8 @@ def _best(parts: Iterable[_Part], most: int) -> list[_Part]:
 
 
 def weights_of_answer(said: Mapping[str, str], question: SlotQuestion) -> list[float]:
-    """Weights for a question from one whole answer, where a model gives no weights: what it did
-    not say is unlikely.
+    """Weights for a question, from a model that gives one whole answer and no weights: all but its
+    answer is unlikely.
     """
     wanted = said.get(question.field, "").strip().casefold()
     weights: list[float] = []

@@ -57,7 +57,7 @@ class Column(NamedTuple):
 
 
 Columns = Mapping[str, Column | Callable[[Any], str | TableCell | None]]
-"""Columns by their headings: numbers, or functions to texts; None is what is not known."""
+"""Columns by their headings: numbers, or functions that give texts; None for an unknown value."""
 
 
 def method(results: Results) -> str:
@@ -80,7 +80,7 @@ SUCCESS = Column(lambda results: results.rate, percent, max)
 
 
 def lines_of(rows: Iterable[Any], columns: Columns) -> list[TableLine]:
-    """A line for each row; a dash for what is not known."""
+    """A line for each row, with a dash for each unknown value."""
     rows = list(rows)
     by_column: list[list[TableCell | str]] = []
     for column in columns.values():
@@ -205,7 +205,7 @@ def action_table(comparison: Comparison) -> Table:
 
 
 def _counts_a_step(comparison: Comparison) -> dict[str, Column]:
-    """Columns of what is counted in steps; some only where there is any."""
+    """Columns of counts by step; some are shown only if there is something to count."""
     columns: dict[str, Column] = {}
     for name, heading in {**_RATES, **_TOKENS}.items():
         if name in _IF_ANY and not any(results.total(name) for results in comparison):

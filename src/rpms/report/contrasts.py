@@ -43,7 +43,7 @@ class Contrast:
     adjusted: float = 1.0
     """The exact p-value after Holm's correction over all contrasts of the comparison."""
     warning: str = ""
-    """Reason why it shows nothing, and what it would take."""
+    """The reason why it shows nothing, and the evidence that it would take."""
     provisional: bool = False
     """A condition is still being played: only what both have played is in it."""
 

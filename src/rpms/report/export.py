@@ -71,7 +71,7 @@ TABLES: Mapping[str, Mapping[str, type]] = {
     },
     "prompts": {**_KEYS, **_columns(int, "step", "message"), **_columns(str, "role", "content")},
 }
-"""The columns of each table with their types; what is not known is empty."""
+"""The columns of each table with their types; unknown values are empty."""
 USUAL = tuple(name for name in TABLES if name != "prompts")
 """Tables that are written unless others are named: prompts, each as it was sent, are long."""
 
@@ -137,7 +137,7 @@ def _exported(value: Any) -> Any:
 def _lines(
     condition: str, run: RunFolder, notes: list[str], tables: Sequence[str]
 ) -> Iterator[_TableLine]:
-    """The lines of a run's episodes; what is not there is noted."""
+    """The lines of a run's episodes; missing episodes are noted."""
     timings = run.timings()
     price = run.price()
     keys = _keys(condition, run)
@@ -232,7 +232,7 @@ def _values(table: str, *sources: object) -> Line:
 
 
 def _step(step: StepRecord) -> Line:
-    """The columns of a step that do not tell what it took."""
+    """The columns of a step, without those about time and cost."""
     belief = step.belief
     extras = step.extras
     surprises = [f"{one.kind}: {one.text} [{one.line}]" for one in step.surprises]

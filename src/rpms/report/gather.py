@@ -171,7 +171,7 @@ def _price(run: RunFolder) -> Price | None:
 
 
 def _seconds(run: RunFolder) -> dict[str, float]:
-    """Time and requests of each episode, where they were measured."""
+    """The seconds that each episode took, if they were measured."""
     found = {}
     for task, timing in run.timings().items():
         if isinstance(timing.seconds, float):
@@ -275,8 +275,8 @@ def _parts_name(run: RunFolder) -> str:
 
 
 def _switched_name(run: RunFolder) -> str:
-    """The name of a run's condition, where it is one of the four, and what is enforced beyond
-    the paper.
+    """The name of a run's condition if it is one of the four, with the parts that are enforced
+    beyond the paper.
     """
     switches = run.protocol.settings.get("condition")
     if not isinstance(switches, Mapping):

@@ -72,7 +72,9 @@ class LiveRun:
 
     @property
     def seconds_left(self) -> float | None:
-        """Time left at the pace so far; None where there is none yet, or nothing is going on."""
+        """The seconds left at the pace so far; None if there is no pace yet, or nothing is going
+        on.
+        """
         done = len(self.episodes)
         if not self.going or done < 2:
             return None

@@ -33,7 +33,7 @@ CONDITION_LABELS: Mapping[str, str] = {
     "full": "Full RPMS",
 }
 ENFORCED = " + "
-"""Stands between a condition of the paper and what is enforced beyond it."""
+"""Stands between the name of a condition and the parts that are enforced beyond the paper."""
 
 
 def type_label(kind: str) -> str:
@@ -59,7 +59,7 @@ class Results:
     damaged: Mapping[str, str] = field(default_factory=dict)
     """Episode files that could not be read, each with what is wrong with it."""
     going: bool = False
-    """Still being played: what is missing may yet come."""
+    """True if the run is still being played, so that missing episodes may yet come."""
     switches: Mapping[str, Any] = field(default_factory=dict)
     """The condition as its protocol records it: `rules`, `memory`, `arbitration`,
     `state_filter`."""
@@ -75,7 +75,7 @@ class Results:
     """Runs that choose from the same menus at random, and by their best entry; none without a
     menu."""
     agreement: Agreement | None = None
-    """Agreement with later epochs of the same run, where there are any."""
+    """The agreement of the run's epochs, if there are several."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -124,7 +124,7 @@ class Results:
         return self._mean(row.floored for row in self)
 
     def _mean(self, scores: Iterable[float]) -> float:
-        """The mean over all tasks; 0 where there are none."""
+        """The mean over all tasks; 0 if there are none."""
         return sum(scores) / len(self) if self.rows else 0.0
 
     def of_type(self, kind: str) -> Results:
@@ -134,8 +134,8 @@ class Results:
 
     @property
     def seconds_a_step(self) -> float | None:
-        """Over the episodes whose time is known; with several workers each step waits for the
-        others' as well.
+        """Seconds a step, over the episodes whose time is known. With several workers, each step
+        also waits for the others' steps.
         """
         seconds = 0.0
         steps = 0
@@ -152,7 +152,7 @@ class Results:
 
     @property
     def best_of(self) -> int:
-        """Number of attempts at a task of which the best counts; 0 if there is only one."""
+        """The number of attempts at a task, if the best of several counts; else 0."""
         agent = self.protocol.get("agent")
         found = agent.get("best_of") if isinstance(agent, Mapping) else 0
         return found if isinstance(found, int) else 0

@@ -104,7 +104,7 @@ def overview_table(comparisons: Sequence[Comparison]) -> Table:
 
 
 def _won_at_random(results: Results) -> str:
-    """Games won by random choice from a condition's menus; nothing where it has none."""
+    """Games won by a random choice from a condition's menus; empty if it has none."""
     control = results.controls.get("menu-random")
     return "" if control is None else str(control.won)
 
@@ -193,8 +193,8 @@ def score_table(comparison: Comparison) -> Table:
 
 
 def _two_by_two(name: str, caption: str, comparison: Comparison, measured: Columns) -> Table:
-    """A group of lines for each 2x2, as the paper lists them, with its interaction; one for all
-    where there is none.
+    """A group of lines for each 2x2, as the paper lists them, with its interaction. If there is no
+    2x2, one group of all conditions.
     """
     columns = {
         "Condition": _lettered,
@@ -279,7 +279,7 @@ def learning_table(comparison: Comparison) -> Table:
 
 
 def _rate_of(series: str, point: LearningRound) -> str | None:
-    """Success of a series after a round; None where it has no such round."""
+    """The success of a series after a round; None if it has no such round."""
     results = point.results.get(series)
     return None if results is None else percent(results.rate)
 
@@ -364,8 +364,8 @@ _MAKERS: Mapping[str, _Maker] = {
     ),
 }
 _ON_DEMAND = ("overview", "taught", "verdicts")
-"""Tables that are made only where they are asked for: they repeat what others have, or read every
-episode in full."""
+"""Tables that are made only when they are asked for: they repeat others, or read every episode in
+full."""
 _TOGETHER: Mapping[str, Callable[[Sequence[Comparison]], Table]] = {
     "overview": overview_table,
     "taught": taught_table,
@@ -378,8 +378,8 @@ _USUAL = tuple(name for name in _MAKERS if name not in _ON_DEMAND)
 def named_tables(
     name: str, comparisons: Sequence[Comparison], *, with_published: bool = False
 ) -> tuple[Table, ...]:
-    """Tables by one name, or `all`: of all comparisons together where it is such a table, else of
-    each comparison that has something to put in.
+    """The tables of one name, or `all`. A table about all comparisons together is made once, others
+    for each comparison that they fit.
     """
     if name == "all":
         found: list[Table] = []

@@ -45,9 +45,9 @@ class Teaching(NamedTuple):
     rounds: int = 0
     """Number of rounds in which the student's own mistakes were corrected."""
     prompts: tuple[str, ...] = ()
-    """The conditions whose prompts it was taught on, where they are not all four."""
+    """The conditions whose prompts it was taught on, if they are not all four."""
     manual: str = ""
-    """The manual it is told, where it is none of the package's."""
+    """The manual that it is told, if that is none of the package's."""
     thoughts: tuple[str, ...] = ()
     """The ways in which its thoughts say the sub-goal, where they do not say it in words."""
 

@@ -93,8 +93,8 @@ class FolderOfAnswers:
         return self._folder / key[:2] / f"{key}.json"
 
     def _read(self, path: Path) -> dict[str, Any] | None:
-        """A whole entry; what is damaged counts as missing, and is replaced when it is asked
-        for again.
+        """A whole entry. A damaged one counts as missing, and is replaced when it is asked for
+        again.
         """
         try:
             wrapped = loads(read_bytes(path, LARGEST_RECORD))
@@ -195,15 +195,15 @@ class PackedAnswers:
         )
 
     def entries(self) -> Iterator[dict[str, Any]]:
-        """One entry that has all that is common to them: whose they are and what they were held
-        to.
+        """One entry with everything that is common to all: their model, and the bounds that they
+        were held to.
         """
         yield {"model": self.heading.model, **{name: [] for name in self.heading.bounds}}
 
 
 def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> Heading:
-    """Write a folder's answers into one file, which ends in `.answers.xz`; what is damaged is
-    left out.
+    """Write a folder's answers into one file, which ends in `.answers.xz`; damaged ones are left
+    out.
     """
     if not file.name.endswith(ENDING):
         raise InputError(f"{file}: a packed record's name ends in {ENDING}")

@@ -84,7 +84,8 @@ class EpisodeRow:
     surprises: int = 0
     """Differences between the world's answers and what the manual foretold."""
     remembered: int | None = None
-    """Steps whose prompt showed memories; None where earlier versions played and counted none."""
+    """Steps whose prompt showed memories; None if an earlier version played them, which did not
+    count."""
     missing: ClassVar[bool] = False
     """True for a task that has no episode."""
 
@@ -226,8 +227,8 @@ class StepRecord(Happening):
     """The active rules and schemas that the prompt does not show at this sub-goal."""
 
     def __post_init__(self) -> None:
-        """Refusals, readings and messages are taken apart where they are shown; all other extras
-        are shown as they are.
+        """Check the extras that are taken apart where they are shown: refusals, readings and
+        messages. All others are shown as they are.
         """
         if not _are_messages(self.extras.get("messages", [])):
             raise ValueError("`messages` is not a list of pairs of texts: role and content")
@@ -380,7 +381,7 @@ def packed(text: str) -> bytes:
 
 
 def unpacked(file: Path) -> bytes:
-    """The JSON of a file that is what was once written; all else is a FileError."""
+    """The JSON of a file, if it is what was once written; anything else is a FileError."""
     unpack = zlib.decompressobj(wbits=31)
     try:
         data = unpack.decompress(read_bytes(file, LARGEST_EPISODE), LARGEST_EPISODE)

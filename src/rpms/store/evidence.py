@@ -121,7 +121,7 @@ class Claim(Support):
     """
 
     at: tuple[str, ...]
-    """The mapping where it stands, or would: `("environment", "heat")`, `("kinds",
+    """The path of the mapping that it is in, or would be in: `("environment", "heat")`, `("kinds",
     "heat_place")`."""
     key: str
     """Key of its list: one of `_LISTS`; in `facts` and `localities`, a kind of things or places."""
@@ -150,9 +150,8 @@ class Claim(Support):
 
     @property
     def stands(self) -> bool:
-        """True for a line of the manual.
-
-        One of tools is for a guard alone, and holds only what is certain.
+        """True if it is a line of the manual. A line about tools is for a guard alone, so only
+        certain ones are.
         """
         if self.label is Label.POSSIBLE:
             return self.at[:1] != ("tools",)
@@ -190,8 +189,8 @@ class Evidence:
     """Attempts that contradict another one: the same action with the same facts went the other
     way."""
     written: str = ""
-    """The manual's text as it was written: what differs from it in the manual by now, a person
-    has changed."""
+    """The manual's text as it was written. Where the manual differs from it by now, a person has
+    changed it."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Further settings that decide the result, such as the seed."""
     replaced: str = ""
@@ -252,7 +251,7 @@ def read_evidence(file: Path) -> Evidence:
 
 
 def evidence_of(manual: Path) -> Evidence:
-    """The evidence beside a manual; an InputError where it has none."""
+    """The evidence beside a manual; an InputError if there is none."""
     file = evidence_file(manual)
     if not file.is_file():
         raise InputError(f"{manual}: was not learned: there is no {file.name} beside it")
@@ -267,8 +266,8 @@ class ManualBefore(NamedTuple):
 
 
 def manual_before(manual: Path) -> ManualBefore | None:
-    """A manual that is to be learned again; None where there is none, an InputError for
-    another's.
+    """A manual that is to be learned again; None if there is none yet. One that was not learned is
+    an InputError.
     """
     if not is_there(manual):
         return None

@@ -47,7 +47,7 @@ class Experience:
     trajectories: tuple[Trajectory, ...] = ()
 
     def recall(self, goal: str, task: str, count: int) -> tuple[Trajectory, ...]:
-        """The trajectories whose goals are most like one; never one of the same task."""
+        """The trajectories whose goals are most like this one, except those of the same task."""
         others = [each for each in self.trajectories if each.task != task]
         others.sort(key=lambda each: -fuzz.token_sort_ratio(goal, each.goal))
         return tuple(others[:count])
@@ -74,7 +74,9 @@ def write_experience(file: Path, experience: Experience) -> None:
 
 
 def read_experience(file: Path, world: str) -> Experience:
-    """Read it; what was cut off, changed, or gathered in another world is a FileError."""
+    """Read the material; a file that was cut off or changed, or is from another world, is a
+    FileError.
+    """
     read = tagged_reader({"experience": Experience, "insight": Insight, "trajectory": Trajectory})
     text = read_sealed(file, LARGEST_SCRIPT)
     lines = list(read_jsonl(file, text.split("\n"), read, "is no experience"))

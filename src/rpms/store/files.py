@@ -27,7 +27,9 @@ from rpms.logic.errors import FileError, InputError
 
 @contextmanager
 def writing(place: Path, then: str = "nothing was changed") -> Iterator[None]:
-    """Say in one line why a file or folder cannot be written, and what of it is there."""
+    """Within this, an error of the system becomes one line that says which file or folder cannot be
+    written, and how much of it is there.
+    """
     try:
         yield
     except (OSError, ValueError, FileError) as error:
@@ -110,8 +112,8 @@ def waiting_lock(folder: Path) -> Iterator[None]:
 
 
 def _lock(handle: int, *, wait: bool = False) -> bool | None:
-    """Take the system's lock on what is open; False where another process has it, None where
-    there are no locks.
+    """Take the system's lock on an open file; False if another process has it, None if there are no
+    locks.
     """
     try:
         return lock_descriptor(handle, blocking=wait, poll_interval=_POLL)
@@ -223,8 +225,8 @@ def written_beside(file: Path, data: bytes) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:
-    """Remove half-written files of killed processes whose names begin so; files that are held or
-    new stay.
+    """Remove half-written files that killed processes left, by the beginning of their names; files
+    that are in use or new stay.
     """
     if parts := list(folder.glob(f".{glob.escape(beginning)}*.part")):
         with waiting_lock(folder):

@@ -18,7 +18,7 @@ _LONGEST_WAIT = 1_000
 
 
 class _ConditionRead(NamedTuple):
-    """A condition of a quantity, and where it stands."""
+    """A condition of a quantity, and its place in the file."""
 
     place: Place
     clause: Clause

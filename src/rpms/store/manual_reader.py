@@ -38,13 +38,13 @@ def read_each(
 
 
 class ManualText(NamedTuple):
-    """A piece of a manual and where it is from, for messages."""
+    """A piece of a manual, with its file for messages."""
 
     name: str
     text: str
     own: bool = False
-    """A user's own, laid over a world's: what it brings stands in place of the world's of the same
-    name or id; its tier 1 in place of the whole."""
+    """True for a user's own manual that is laid over a world's. Its entries replace the world's of
+    the same name or id, and its tier 1 replaces the whole of that tier."""
 
 
 ManualSource = tuple[str, str] | ManualText
@@ -67,8 +67,8 @@ REWORDED = "reworded"
 
 
 def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
-    """Take out of a world's files what a user's own file brings instead: all but tier 1 where
-    it stands alone.
+    """Remove from a world's files what a user's own file replaces. If the file stands alone, all
+    but tier 1 is removed.
     """
     for yaml in yamls:
         if own.tree.get("alone") is True:
@@ -186,7 +186,7 @@ class ManualReader(Generic[Value]):
 
     @contextmanager
     def noting(self, name: str = "") -> Iterator[None]:
-        """Go on after a mistake. `name`: what it makes useless."""
+        """Note a mistake and go on. `name`: the entry that cannot be used because of it."""
         try:
             yield
         except FileError as mistake:

@@ -165,9 +165,7 @@ def check_frozen(file: Path) -> str:
 
 
 def read_frozen(file: Path, world: str = "", *, empty: bool = False) -> EpisodicMemory:
-    """Read a memory for evaluation: `read_memory`, and the freeze is enforced where there is
-    one.
-    """
+    """Read a memory for evaluation; if it is frozen, one that was changed since is refused."""
     if file.is_file():
         check_frozen(file)
     return read_memory(file, world, empty=empty)

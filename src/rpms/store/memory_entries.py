@@ -27,7 +27,7 @@ from rpms.paper.memory import Entry, Kind, Origin
 
 
 def _within(found: Any, most: int) -> Any:
-    """A text or its like that was read, if it is no longer than that."""
+    """A text or list that was read; a ValueError if it is longer than this."""
     if len(found) > most:
         raise ValueError(
             f"should have at most {most:,} {'characters' if isinstance(found, str) else 'items'}"
@@ -99,7 +99,7 @@ _READERS: Mapping[str, Reader] = {
 _DERIVED = ("success_count", "failure_count", "occurrence_count", "confidence")
 """Fields of a file that follow from the origins."""
 _UNLESS_EMPTY = ("worded_by", "goals")
-"""Fields that the paper's listings do not have: written where they say something."""
+"""Fields that the paper's listings do not have; they are written if they say something."""
 
 
 class ReadEntry(NamedTuple):

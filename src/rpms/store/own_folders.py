@@ -65,9 +65,7 @@ def replaced_folder(out: Path, what: str) -> Iterator[Path]:
 
 
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write a new folder of files, by their paths in it: all of them, or nothing where it
-    cannot be done.
-    """
+    """Write a new folder of files, by their paths in it. If it cannot be written, nothing is."""
     if folder.exists() or folder.is_symlink():
         raise InputError(f"{folder} exists already; nothing was changed")
     with writing(folder), _folder_beside(folder.absolute(), "a folder") as beside:
@@ -83,8 +81,10 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def _check_at_first(target: Path, what: str, shown: Path) -> None:
-    """Check a folder before anything is written. Nobody is kept waiting for that, so another may
-    be swapped in while it is looked at: what is refused is looked at again with nobody swapping.
+    """Check a folder before anything is written.
+
+    Nobody is made to wait for this, so that another process may replace the folder meanwhile. A
+    folder that would be refused is therefore looked at again while nobody can.
     """
     try:
         check_replaceable(target, what, shown)
@@ -128,7 +128,7 @@ def _target(out: Path, what: str) -> Path:
 
 
 def _read_list(folder: Path) -> _Listed | None:
-    """The list of a folder; None where there is none, or what has its name is none."""
+    """The list of a folder; None if it has none, or if the file of that name is no such list."""
     file = folder / LIST
     if not foreign.is_there(file):
         return None
@@ -179,7 +179,9 @@ def _files_in(folder: Path) -> Iterator[PurePath]:
 
 
 def _strangers(folder: Path, listed: Iterable[str]) -> list[str]:
-    """Files and folders in a folder that its list does not name, nor lead through."""
+    """The files and folders in a folder that its list does not name, and that lead to no file that
+    it names.
+    """
     known = set(map(PurePath, (*listed, LIST)))
     ways = set(chain.from_iterable(path.parents for path in known))
     found = []
@@ -190,9 +192,9 @@ def _strangers(folder: Path, listed: Iterable[str]) -> list[str]:
 
 
 def _remove(folder: Path) -> None:
-    """Remove the listed files of a folder, its list, and then the folder if nothing is left.
+    """Remove the listed files of a folder, its list, and then the folder, if nothing is left in it.
 
-    Of one whose writer was killed every file is its writer's: nobody else knew its name.
+    Of a folder whose writer was killed all files are removed: nobody else knew its name.
     """
     with suppress(OSError):
         listed = _read_list(folder)

@@ -226,7 +226,7 @@ class StudyIndex(BaseModel):
 
     @property
     def comparisons(self) -> tuple[Group, ...]:
-        """The groups; where one says nothing of its own, what the index says holds."""
+        """The groups, each filled up with what the index says for all."""
         said = self.model_dump(include={"title", "about", "tables"})
         groups = self.groups or (Group(runs=self.runs),)
         return tuple(
@@ -235,7 +235,7 @@ class StudyIndex(BaseModel):
 
 
 def read_study_index(file: Path, advice: str = "") -> StudyIndex:
-    """Read an index; what is none is a FileError of one line, with advice at its end."""
+    """Read an index. A file that is none is a FileError of one line, with advice at its end."""
     try:
         index = StudyIndex.model_validate(loads(read_text(file, LARGEST_TABLE)))
     except (NotJson, ValidationError) as error:

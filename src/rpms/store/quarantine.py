@@ -80,7 +80,7 @@ def read_quarantine(memory: Path, world: str = "") -> tuple[Quarantined, ...]:
 
 
 def write_quarantine(memory: Path, items: Iterable[Quarantined], world: str) -> None:
-    """Keep what was set aside of a memory, whole or not at all."""
+    """Write the entries that were set aside of a memory: all of them, or nothing."""
     lines = [json.dumps({"type": "quarantine", "world": world, "version": 1})]
     for item in items:
         row = {"reason": item.reason, "entry": record(item.entry)}
@@ -114,9 +114,8 @@ def _content(entry: Entry) -> tuple[str, ...]:
 def write_without(
     out: Path, entries: Sequence[Entry], aside: Sequence[Quarantined], world: str
 ) -> str:
-    """Write and freeze a memory with what left it beside it, and return its hash.
-
-    What is aside is written first.
+    """Write and freeze a memory, with the entries that left it beside it, and return its hash. The
+    entries that left are written first, so that none is lost.
     """
     if not entries:
         raise InputError(

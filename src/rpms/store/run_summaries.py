@@ -1,4 +1,4 @@
-"""The episodes of a run in numbers, and what is to be said of them."""
+"""The episodes of a run in numbers, and remarks on them."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

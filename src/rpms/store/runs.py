@@ -58,7 +58,7 @@ class Timing:
     """Requests that reached a provider, step by step."""
 
     def usage_of(self, place: int, usage: Usage) -> Usage | None:
-        """The usage of the step at a place, with what was measured; None where nothing was."""
+        """The usage of the step at a place, with its measured time; None if none was measured."""
         if place >= min(len(self.requests), len(self.model_seconds)):
             return None
         return replace(usage, requests=self.requests[place], seconds=self.model_seconds[place])
@@ -306,8 +306,8 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
 
 
 def refuse_foreign(folder: Path, what: str, index: str, others: Collection[str] = ()) -> None:
-    """Refuse a folder that holds something, but neither the index of what is written there nor,
-    as one that was stopped before, nothing but `others`.
+    """Refuse a folder that holds something else: it is not empty, lacks the index, and has more in
+    it than `others`, which one that was stopped early may have.
     """
     if is_there(folder / index):
         return

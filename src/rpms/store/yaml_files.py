@@ -151,7 +151,7 @@ class Place:
 
 
 def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
-    """Read a text; what is no such file is a FileError."""
+    """Read the text of a YAML file of some kind; a text that is none is a FileError."""
     _check_written(name, text, kind)
 
     def problem(error: Exception) -> str:
@@ -347,7 +347,9 @@ def _with_lines(text: str, found: Any, items: Sequence[int | str]) -> str:
 
 
 def _written_anew(written: Sequence[str], items: Sequence[int | str]) -> list[str]:
-    """Items as a file has them: by number as they were written, texts in quotes if need be."""
+    """Items as they are written in a file: those that it had, by number, to the letter; new texts
+    in quotes if they need them.
+    """
     texts: list[str] = []
     for item in items:
         texts.append(written[item] if isinstance(item, int) else _quoted(item))

@@ -27,14 +27,14 @@ class Means:
     setting: Setting
     open_model: Callable[[str], OpenModel]
     learn: Callable[[Learning, str, Path], Mapping[int, Path]]
-    """Learns what is missing with a model into a file, and gives the snapshots by round:
+    """Learns the missing rounds with a model, into a file, and returns the snapshots by round;
     `rpms.learning.rounds` does."""
     window: Callable[[str, Settings], int] = lambda _model, _settings: 0
     """Tokens of a model's context window; 0 for no limit."""
     workers: int | None = None
     runner: MakeRunner = Threads
     listener: Callable[[str], Listener] = lambda _: Listener()
-    """Makes a listener for a run, given what it is of."""
+    """Makes a listener for a run, from words for the run."""
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     """Prices by model; kept with its runs."""
     gather: Callable[[Sequence[Path], RunPlan], Experience] | None = None
@@ -49,7 +49,7 @@ class Means:
     a thousand plans in a moment. A study that plays for hours looks anew for each run."""
 
     def edition(self, choice: Choice, plan: RunPlan) -> Mapping[str, str] | None:
-        """The edition of a plan's games, if it is looked at once for all plans."""
+        """The edition of a plan's games, if editions are looked at once for all; else None."""
         if self.editions is None:
             return None
         key = repr(choice)
@@ -72,7 +72,7 @@ class Result:
 def plan_cell(
     choice: Choice, case: Case, model: str, means: Means, memory: EpisodicMemory
 ) -> RunPlan:
-    """The run of one condition; its first trial, where it has several."""
+    """The run of one condition; if it has several trials, the first."""
     plan = case.settings.plan(
         means.world,
         model,
@@ -90,6 +90,8 @@ def plan_cell(
 
 
 def plan_round(learning: Learning, number: int, model: str, means: Means) -> RunPlan:
-    """A round of learning as a run; of later rounds, what is known before anything is learned."""
+    """A round of learning as a run. Of later rounds, it is the plan as far as it is known before
+    anything is learned.
+    """
     case = Case("learning", replace(learning.settings, condition=learning.condition_name(number)))
     return plan_cell(learning.choice, case, model, means, EpisodicMemory(world=means.world.name))

@@ -151,9 +151,8 @@ def _memory(
 
 
 def _guess(plan: RunPlan, prompts: "_FirstPrompts") -> Usage:
-    """Tokens of one episode: its first prompt, growing by a turn with each step.
-
-    What is no LLM reads none.
+    """A guess at the tokens of one episode: its first prompt, which grows by a turn with each step.
+    A program that is no language model reads none.
     """
     if parse_model_name(plan.model_name).provider.backend in NO_LLM:
         return Usage()
@@ -192,9 +191,7 @@ class _FirstPrompts:
         return decide(mind, goal, plan.world.start(goal), None, opening, ()).prompt.tokens
 
     def _opening(self, plan: RunPlan) -> str | None:
-        """The first observation of the first game under a setting; None where none can be
-        opened.
-        """
+        """The first observation of the first game under a setting; None if none can be opened."""
         key = str(plan.setting)
         if key not in self._openings:
             self._openings[key] = _open_first(plan.world, plan.setting)

@@ -1,4 +1,4 @@
-"""Running a study: what is missing is played, nothing twice."""
+"""Running a study: missing runs are played, and nothing is played twice."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ def run_study(
     layout: StudyLayout,
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Result, ...]:
-    """Run what is missing of a study, indexed after each run.
+    """Run what is missing of a study; the index is written after each run.
 
-    `tell` prints at once which runs are an earlier one, and which have too many cut answers.
+    `tell` prints at once which runs were played earlier, and which have too many answers that were
+    cut.
     """
     check_workers(means.workers)
     layout.refuse_foreign()
@@ -179,9 +180,8 @@ def _results(model: str, case: Case, plan: RunPlan, trials: Trials) -> Iterator[
 
 
 def kinds_never_shown(plan: RunPlan, folder: Path) -> Iterator[str]:
-    """Notes on kinds of memory of the user's own that no prompt of a run showed.
-
-    A kind of which the settings show none is left out.
+    """Notes on kinds of memory of the user's own that no prompt of a run showed. A kind of which
+    the settings show no entry is left out.
     """
     top = plan.sources.retrieval(plan.world).top
     due: Counter[Kind] = Counter()

@@ -257,7 +257,7 @@ class _Reader:
 
 
 def _first_mistake(error: ValidationError, place: Place, names: Collection[str]) -> FileError:
-    """The first mistake in a section: a misspelt key, where there is one."""
+    """The first mistake in a section; a misspelt key, if there is one."""
     found = error.errors(include_url=False)
     first = next((each for each in found if _is_misspelt(each, names)), found[0])
     problem = first["msg"].removeprefix("Value error, ")

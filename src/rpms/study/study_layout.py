@@ -100,8 +100,8 @@ def _is_varied(condition: Condition, usual: Condition) -> bool:
 
 
 def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) -> None:
-    """Write `study.json`: the run of each condition, by model; what it names already stays with
-    its folder.
+    """Write `study.json`: the run of each condition, by model. Entries that it has already are
+    kept.
     """
     index_before = read_index(layout)
     groups: dict[str, Group] = {}

@@ -89,7 +89,7 @@ class World(ABC):
     """True if the belief knows every fact and commands are deterministic: for a learner, one
     refusal then proves as much as two."""
     not_understood: str = "Nothing happens."
-    """The simulator's own answer to what is no command of its."""
+    """The simulator's own answer to an unknown command."""
     options: tuple[str, ...] = ()
     """The names of its own options."""
     retrieval: Retrieval = Retrieval()
@@ -224,7 +224,7 @@ class World(ABC):
         return self.manual_files(*self.procedure_names) if self.procedure_names else ()
 
     def variation(self, name: str, number: int) -> Task | None:  # noqa: ARG002
-        """One variation of a task, of whatever split; None in a world whose tasks have none."""
+        """One variation of a task, of any split; None in a world whose tasks have none."""
         return None
 
     def contradictions(self, belief: Any, game: Any) -> tuple[str, ...]:  # noqa: ARG002
@@ -236,8 +236,8 @@ class World(ABC):
         return {}
 
     def tools(self) -> Sequence[Tool]:
-        """The tools whose calls are its actions, for servers that take tools; none in a world
-        of other actions.
+        """The tools whose calls are the world's actions, for servers that take tools; none if its
+        actions are other than calls.
         """
         return ()
 
@@ -277,8 +277,8 @@ class ToldDeed(NamedTuple):
 
 
 def read_deed(forms: Iterable[tuple[re.Pattern[str], str]], text: str) -> ToldDeed | None:
-    """The first deed whose form, with the groups `object` and `place` where there are such,
-    fits a whole text.
+    """The first deed whose form fits a whole text; `object` and `place` are groups that the form
+    may have.
     """
     for pattern, verb in forms:
         match = pattern.fullmatch(text)
@@ -327,7 +327,7 @@ def lacking(world: object) -> str:
 
 
 def _wrong_value(world: World) -> str:
-    """The first field of a world that is not what it must be, in words; empty if all are."""
+    """The first wrong field of a world, in words; empty if all are as they must be."""
     required = {
         "name must be a text": isinstance(world.name, str) and world.name,
         'splits must be names such as ("train", "test")': _are_names(world.splits),

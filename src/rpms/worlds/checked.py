@@ -121,7 +121,7 @@ def _refuse(name: str, returned: Any, wanted: str) -> NoReturn:
 
 
 class CheckedGame:
-    """A live game whose every answer is checked; all else of it is as its world made it."""
+    """A live game, each of whose answers is checked; in all else it is as its world made it."""
 
     def __init__(self, inner: Game) -> None:
         self.inner = inner
@@ -157,7 +157,7 @@ class CheckedGame:
 
 
 def _outcome(name: str, returned: Any) -> Outcome:
-    """An outcome whose parts are what they are declared to be."""
+    """Check that the parts of an outcome are of the types that they are declared to be."""
     if not isinstance(returned, Outcome) or not isinstance(returned.observation, str):
         _refuse(name, returned, "an Outcome and its text")
     outcome: Outcome = returned

@@ -23,7 +23,7 @@ class Task:
 
 
 REQUEST = "request"
-"""The key in a task's source under which it has its goal in a person's words, where it has one."""
+"""The key in a task's source of its goal in a person's words, if it has one."""
 SENTENCE = "#"
 """Stands in a task's id before the number of the sentence, where each sentence of a game is a
 task of its own."""

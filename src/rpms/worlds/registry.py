@@ -63,10 +63,11 @@ def world_named(name: str, source: object) -> World:
 
 @cache
 def find_world(name: str) -> World:
-    """Load a world by its name, or by the folder it is written in; what is wrong with it is one
-    line for a person.
+    """Load a world by its name, or by the folder that it is written in; a mistake is one line for a
+    person.
 
-    For names that a person typed: a folder's code runs. Names out of files go to `world_named`.
+    This is for names that a person typed, since the code in a folder runs. Names that stand in
+    files go to `world_named`.
     """
     for point in entry_points(group=ENTRY_POINTS):
         if point.name == name:
@@ -137,7 +138,7 @@ def _make_importable(folder: Path) -> None:
 
 
 def _require_from(folder: Path, point: EntryPoint, which: str) -> None:
-    """Refuse a world whose module Python found elsewhere than in the folder that was named."""
+    """Refuse a world if Python found its module elsewhere than in the folder that was named."""
     file = sys.modules[point.module].__file__
     if file is not None and not Path(file).resolve().is_relative_to(folder):
         other = f"another package {point.module} is in {Path(file).parent}"

@@ -139,7 +139,7 @@ class Loop:
             rows[index].decide(choose.whole(weights, index), weights)
 
     def _read(self, prompts: Sequence[Sequence[int]]) -> _Computed:
-        """Compute the prompts, from what is kept of earlier ones."""
+        """Compute the prompts, beginning with what is kept of earlier ones."""
         known = [self.prefixes.find(prompt) for prompt in prompts]
         self.reused = [one.length for one in known]
         return self._read_rest(prompts, known)
@@ -203,7 +203,9 @@ class Loop:
     def _begin_known(
         self, prompts: Sequence[Sequence[int]], known: list[KnownPrefix], first: Sequence[int]
     ) -> _Begun:
-        """Begin with what is kept of each prompt, after reading the `first` ones by themselves."""
+        """Begin each prompt with what is kept of it; the `first` ones are read by themselves
+        before, so that others can begin with them.
+        """
         if first:
             beginnings = [prompts[place][:-1] for place in first]
             self._read_rest(beginnings, [known[place] for place in first], ahead=True)

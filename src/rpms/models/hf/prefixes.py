@@ -227,8 +227,8 @@ def _capacity(length: int) -> int:
 
 
 def _layers(cache: Any) -> list[_Layer]:
-    """Keys and values of every layer; empty where they are not all of one shape [rows, heads,
-    columns, width].
+    """Keys and values of every layer; empty if they are not all of one shape [rows, heads, columns,
+    width].
     """
     try:
         layers = [_Layer(keys, values) for keys, values, *_ in cache]

@@ -58,7 +58,7 @@ class GameGoal:
 
     @property
     def destination(self) -> str | None:
-        """The receptacle type the object goes to, or None where it stays in hand."""
+        """The type of receptacle that the object goes to; None if it stays in hand."""
         return None if self.in_light else self.receptacle
 
     @property

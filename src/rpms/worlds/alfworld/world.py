@@ -135,8 +135,8 @@ def _split_at_joint(verb: str, rest: str) -> tuple[str, str, str]:
 
 
 def _first_things_for(verb: str, belief: AlfworldBelief) -> Iterable[str]:
-    """Names that the first of a verb's two things may have: what is in hand, unless it is taken or
-    sliced.
+    """Names that the first of a verb's two things may have: those of things in hand, unless the
+    verb takes or slices it.
     """
     if verb in ("take", "slice"):
         return belief.names["object"]
@@ -170,8 +170,8 @@ def _put(
 
 
 def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
-    """Add what an action leaves out, where there is just one candidate: the tool, or the place
-    it was seen in.
+    """Fill in a word that an action leaves out, if there is just one candidate: the tool, or the
+    place that a thing was seen in.
     """
     if verb == "take":
         return _take_from_here(name, belief, repairs)
@@ -382,8 +382,7 @@ class Alfworld(World):
         return make_goal(type_, named.get("object", ""), named.get("destination", ""), text)
 
     def form(self, action: str, belief: AlfworldBelief) -> Command:
-        """Form alone: nothing is added from what was seen, held or known to be near.
-
+        """Repair the form alone: nothing is added of what was seen, is held or is known to be near.
         The dialect is the game's own.
         """
         return forgive(action, AlfworldBelief(belief.goal, dialect=belief.dialect))

@@ -58,7 +58,7 @@ class OwnFolder:
         self.forget()
 
     def forget(self) -> None:
-        """Let go of the folder; in a forked child it stays with the parent, whose lock is not
+        """Let go of the folder. In a forked child it stays with the parent, whose lock is not
         touched.
         """
         with contextlib.suppress(IndexError):
@@ -66,7 +66,7 @@ class OwnFolder:
 
 
 def _remove_unlocked(path: Path) -> None:
-    """Remove a folder whose process has ended without it."""
+    """Remove a folder that was left by a process that has ended."""
     if time.time() - path.stat().st_mtime <= _YOUNG_S:
         return
     lock = _locked(path)
@@ -396,8 +396,8 @@ _shared: dict[str, Jvm] = {}
 
 
 def shared_jvm(program: Program) -> Jvm:
-    """Return the process's JVM for a program, starting one where there is none yet or the last
-    one has died.
+    """Return the JVM of this process for a program. One is started if there is none yet, or the
+    last one has died.
     """
     with _lock:
         held = _shared.get(program.label)

@@ -81,9 +81,8 @@ class ScienceBelief(Scene):
 
     @cached_property
     def names(self) -> Mapping[str, Sequence[str]]:
-        """Known things, by the roles they may have in a command.
-
-        What was never seen may have any.
+        """Known things, by the roles that they may have in a command. Things that were never seen
+        may have any role.
         """
         found: dict[str, Sequence[str]] = {}
         for recipe in EVERY_RECIPE:
@@ -147,7 +146,9 @@ class ScienceBelief(Scene):
         return None
 
     def _may_hold(self, room: str, kind: str) -> bool:
-        """True if a thing never seen may be in a room; under a lid, if it is not built in."""
+        """True if a thing that was never seen may be in a room: if it is built in, in one that was
+        not looked at, else also under a lid.
+        """
         if is_fixed(kind):
             return room not in self.looked
         return self.veiled(room) or bool(self.hiding(room))

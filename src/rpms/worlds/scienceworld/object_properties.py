@@ -26,7 +26,7 @@ _FLUID = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
 
 
 def agreed(values: Iterable[bool | None]) -> bool | None:
-    """Common answer of all; None where they differ, or where there is nobody to give one."""
+    """The answer that all give; None if they differ, or if there is none."""
     known = set(values)
     return known.pop() if len(known) == 1 else None
 
@@ -192,7 +192,9 @@ def _touched(belief: Scene, match: Seen) -> bool:
 
 
 def pourable(belief: Scene, words: str) -> bool | None:
-    """False for what is closed or built in, or stands by itself and holds nothing."""
+    """False for a thing that cannot be poured: it is closed or built in, or it stands by itself and
+    holds nothing.
+    """
     if is_vague(read_phrase(words).head):
         return None
     return agreed(_is_pourable(belief, match) for match in belief.meant(words))
@@ -246,7 +248,7 @@ def _is_dry(thing: Thing) -> bool:
 
 
 def _known_vessel(belief: Scene, words: str) -> Seen | None:
-    """The one thing that words mean, if what is in it is known and is not of the agent's doing."""
+    """The one thing that words mean, if its content is known and is not the agent's doing."""
     phrase = read_phrase(words)
     matches = belief.meant(phrase.head)
     if len(matches) != 1 or phrase.containing:

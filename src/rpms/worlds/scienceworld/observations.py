@@ -104,8 +104,8 @@ class _Reader:
         return Thing(name, contents, frozenset(flags), head)
 
     def _descriptions(self, flags: set[str], depth: int) -> tuple[Thing, ...] | None:
-        """Read what is said of the thing just named, and add its states to the flags; returns
-        what it holds, None where nothing is said of that.
+        """Read the description after a thing's name, and add its states to the flags. Returns the
+        things that it holds; None if nothing is said of that.
         """
         if depth >= _DEEPEST:
             return None
@@ -287,5 +287,5 @@ def state_of(thing: Thing) -> str | None:
 
 
 def sounds_liquid(name: str) -> bool:
-    """True for what is liquid by nature, as its last word tells: `apple juice`."""
+    """True for the name of something that is liquid by nature, by its last word: `apple juice`."""
     return name.casefold().rpartition(" ")[2] in _LIQUIDS

@@ -126,7 +126,7 @@ def _is_named_here(belief: Scene, words: str) -> bool:
 
 
 def _absent(belief: Scene, words: str) -> bool | None:
-    """False if what is not seen here cannot be here; None if it may."""
+    """False if a thing that is not seen here cannot be here; None if it may be."""
     if belief.room not in belief.looked or " to " in words:
         return None
     return False if _left_behind(belief, read_phrase(words).head) else None
@@ -178,7 +178,7 @@ def _may_be_in_sight(belief: Scene, name: str, kind: str) -> bool:
 
 
 def _may_be_hidden(belief: Scene, name: str) -> bool:
-    """True if it may be in what was not looked into, or was taken along unseen."""
+    """True if a thing may be in something that was not looked into, or was taken along unseen."""
     if belief.was_handled(name):
         return True
     return any(_may_hold_more(seen.thing) for seen in belief.visible())
@@ -198,8 +198,8 @@ def _grows_here(belief: Scene) -> bool:
 
 
 def with_(belief: Scene, room: str, words: str) -> bool | None:
-    """True if a thing will be in reach once the agent is in a room: only what is fixed is sure
-    not to be.
+    """True if a thing will be in reach once the agent is in a room. Only a thing that is fixed is
+    sure not to be.
     """
     name = room_named(room)
     phrase = read_phrase(words)
@@ -239,7 +239,7 @@ def is_shut_away(belief: Scene, match: Seen) -> bool:
 
 
 def is_open(belief: Scene, thing: Thing) -> bool | None:
-    """True if a lid is open; None where there is none."""
+    """True if the lid of a thing is open; None if it has no lid, or that is not known."""
     if "open" in thing.flags:
         return True
     if "closed" in thing.flags:

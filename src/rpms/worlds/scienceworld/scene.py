@@ -350,8 +350,8 @@ class Scene(Belief):
         return found
 
     def veiled(self, room: str) -> bool:
-        """True if looking around would show more of a room. What is in an open drawer, no look
-        around shows.
+        """True if looking around would show more of a room. The content of an open drawer is not
+        shown by that.
         """
         if room not in self.looked:
             return True
@@ -367,7 +367,7 @@ class Scene(Belief):
 
 
 def _may_hide(seen: Seen) -> bool:
-    """True if a thing has a lid, and what is under it is not known."""
+    """True if a thing has a lid, and nobody knows what is under it."""
     if seen.thing.contents is not None or seen.name in _NO_LID:
         return False
     lidded = not seen.thing.flags.isdisjoint(_LID_STATES) or is_a("hiding", seen.name)

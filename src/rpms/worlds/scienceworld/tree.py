@@ -219,8 +219,8 @@ def _walk(forest: Forest, place: str, above: Forest = (), path: tuple[int, ...] 
 
 
 def find(forest: Forest, phrase: Phrase, place: str, name: str = "") -> list[Seen]:
-    """Every thing that a phrase may mean, and that may be called by the simulator's name for it
-    where one is given; things directly in the named place come first.
+    """Every thing that a phrase may mean, those directly in the named place first. Where a name is
+    given, it must also be one that the simulator may call the thing by.
     """
     direct: list[Seen] = []
     further: list[Seen] = []
@@ -262,8 +262,8 @@ def put(forest: Forest, path: tuple[int, ...], thing: Thing | None) -> Forest:
 
 
 def merge(seen: Forest, known: Forest) -> Forest:
-    """Things seen now, with what a listing leaves out and was known before: the insides of what
-    is shown shut.
+    """Things that are seen now, with what was known before and this listing does not show: the
+    insides of closed things.
     """
     left = list(known)
     merged: list[Thing] = []
@@ -281,7 +281,7 @@ _LID_STATES = frozenset({"open", "closed"})
 
 
 def _merge_thing(thing: Thing, before: Thing) -> Thing:
-    """A thing seen now, with what was known of it before and is not shown."""
+    """A thing that is seen now, with what was known of it before and is not shown now."""
     flags = thing.flags
     if flags.isdisjoint(_LID_STATES):
         flags |= before.flags & _LID_STATES

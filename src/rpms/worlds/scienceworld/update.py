@@ -55,8 +55,8 @@ _PLACES = re.compile(r" \(in ([^,()]{1,80})[^()]{0,200}\)")
 
 
 def update(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
-    """Take in an answer; note the time that the command took, and what follows from it and its
-    answer.
+    """Take in an answer. The time that the command took is noted, and the readings that follow from
+    the command and its answer.
     """
     after = _heard(belief, action, observation)
     understood = not after.observation.startswith(_NOT_UNDERSTOOD)
@@ -176,8 +176,8 @@ class _Notes:
         return (*before, state)
 
     def _date_measurements(self, substance: str, states: tuple[str, ...]) -> None:
-        """Note the state in which readings were taken: the substance's, if it was the same before
-        and after; else it was passing from one to another.
+        """Note the state in which readings were taken. It is the substance's, if that was the same
+        before and after; else the substance was passing from one to another.
         """
         known = self._belief.state_history.get(substance, states)
         unchanged = states[-1:] == known[-1:]
@@ -189,8 +189,8 @@ class _Notes:
 
 
 def _with_nature(belief: ScienceBelief, name: str, state: str) -> ScienceBelief:
-    """Note the state that the goal's substance is in where its name does not tell: what is moved
-    by hand is solid, and liquids cannot be.
+    """Note the state of the goal's substance if its name does not tell it: a thing that is moved by
+    hand is solid, and a liquid cannot be.
     """
     substance = substance_of(name)
     if name != substance or substance != substance_of(belief.goal.state):
@@ -299,7 +299,7 @@ def _with_closed_door(belief: ScienceBelief, room: str, command: Named) -> Scien
 
 
 def _misnamed(belief: ScienceBelief, command: Named) -> ScienceBelief:
-    """Note that what was to be measured goes by another name: its state has changed."""
+    """Note that the thing to be measured goes by another name now: its state has changed."""
     spot = find_spot(belief, command.two)
     if spot is None or not command.text.startswith("use "):
         return belief
@@ -332,8 +332,8 @@ def _with_doors(
 
 
 def _door(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
-    """A door is named by where it leads; where the command does not say, one of several doors
-    has changed.
+    """Take in that a door was opened or closed. A door is named by where it leads; if the command
+    does not say, it is not known which of several has changed.
     """
     room = belief.room
     if room is None:

@@ -25,7 +25,7 @@ from rpms.worlds.alfworld.goals import MADE, TASK_TYPES
 from rpms.worlds.base import REQUEST, SENTENCE, Task
 
 _UNSUPPORTED = ("movable", "Sliced")
-"""Parts of folder names whose tasks the official splits leave out, since these games have no plans
+"""Parts of folder names: the official splits leave their tasks out, since these games have no plans
 for them."""
 
 _KEPT = 4096
@@ -101,7 +101,7 @@ def list_tasks(data: Path, split: str) -> list[Task]:
 
 
 def _split_folder(data: Path, split: str) -> Path:
-    """The folder of a split's games; InputError where there is none."""
+    """The folder of a split's games; an InputError if there is none."""
     games = data / GAMES_FOLDER
     if not data.is_dir():
         raise InputError(f"no folder {data}: {_HELP}")

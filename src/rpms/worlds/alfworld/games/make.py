@@ -134,7 +134,9 @@ class _Taken(NamedTuple):
     home: str
 
     def commands(self) -> list[str]:
-        """Go to where the thing is, and take it; what is open refuses to be opened."""
+        """Commands that go to the place, open it and take the thing. A place that is open refuses
+        to be opened, which does no harm.
+        """
         return [f"go to {self.home}", f"open {self.home}", f"take {self.thing} from {self.home}"]
 
 

@@ -361,7 +361,7 @@ def _soil(scene: Scene) -> list[str]:
 
 
 def _named_there(name: str) -> Names:
-    """The things of a name in the greenhouse; just the name where none is known there."""
+    """The things of a name in the greenhouse; if none is known there, the name alone."""
 
     def ask(scene: Scene) -> list[str]:
         there = scene.such(lambda seen: seen.name == name and seen.place == _GARDEN)

@@ -25,7 +25,7 @@ def _carried(scene: Scene, word: str) -> bool | None:
 
 
 def _within(scene: Scene, word: str, place: str) -> bool | None:
-    """True if a thing is somewhere in another; what was never seen is in nothing."""
+    """True if a thing is somewhere in another one. A thing that was never seen is in nothing."""
     found = scene.find(word)
     if not found and not word.endswith("?"):
         return None
@@ -56,7 +56,7 @@ def _opened(scene: Scene, room: str) -> bool:
 
 
 def _best_option(scene: Scene) -> int:
-    """The option that the last command meant: its things are where they are known to be."""
+    """The option that the last command meant: its things are where the belief has them."""
     said = scene.last_action or ""
     taking = said.startswith("pick up")
     things_meant: list[str] = []
