@@ -33,7 +33,7 @@ LONGEST_NAME = 200
 _JSON = "application/json"
 
 
-class Refusal(NamedTuple):
+class HttpRefusal(NamedTuple):
     """The answer to a request that is not admitted."""
 
     status: int
@@ -51,18 +51,18 @@ class Admission:
     token: str = field(default="", repr=False)
     """Token that a client must send; empty if only this machine can reach the server."""
 
-    def refusal(self, headers: Mapping[str, str]) -> Refusal | None:
+    def refusal(self, headers: Mapping[str, str]) -> HttpRefusal | None:
         """The refusal of a request that is not to be answered."""
         if _host(_HOST, headers.get("host", "")) not in self.hosts:
-            return Refusal(421, "this server has another name: --allow-host adds one")
+            return HttpRefusal(421, "this server has another name: --allow-host adds one")
         origin = headers.get("origin")
         if origin is not None and _host(_ORIGIN, origin) not in self.hosts:
             reason = "pages of other sites may not use this server: --allow-host adds one"
-            return Refusal(403, reason)
+            return HttpRefusal(403, reason)
         sent = headers.get("authorization", "").removeprefix("Bearer ").encode("utf-8", "replace")
         if self.token and not hmac.compare_digest(sent, self.token.encode("utf-8", "replace")):
             token = f"the token of {TOKEN_VARIABLE} as `Authorization: Bearer …`"
-            return Refusal(401, f"this server wants {token}")
+            return HttpRefusal(401, f"this server wants {token}")
         return None
 
 
@@ -137,7 +137,7 @@ class Admitting:
         headers = _read_headers(scope["headers"])
         refused = self._admitted.refusal(headers.by_name)
         if headers.twice:
-            refused = Refusal(400, f"the header {headers.twice} stands twice")
+            refused = HttpRefusal(400, f"the header {headers.twice} stands twice")
         if scope["type"] == "http":
             content = headers.by_name.get("content-type", "")
             await self._answer(scope, receive, send, content, refused)
@@ -148,16 +148,16 @@ class Admitting:
             await self._listen(scope, receive, send)
 
     async def _answer(
-        self, scope: Any, receive: Any, send: Any, content: str, refused: Refusal | None
+        self, scope: Any, receive: Any, send: Any, content: str, refused: HttpRefusal | None
     ) -> None:
         is_json = content.partition(";")[0].strip().lower() == _JSON
         if refused is None and scope["method"] == "POST" and not is_json:
-            refused = Refusal(415, f"send JSON, with the content type {_JSON}")
+            refused = HttpRefusal(415, f"send JSON, with the content type {_JSON}")
         message: Any = {}
         if refused is None:
             message = await _whole_message(receive)
             if len(message["body"]) > LARGEST_MESSAGE:
-                refused = Refusal(413, f"a message has at most {LARGEST_MESSAGE:,} bytes")
+                refused = HttpRefusal(413, f"a message has at most {LARGEST_MESSAGE:,} bytes")
         if refused is not None:  # the rest of the body is not read, nor waited for
             detail = {"detail": refused.reason}
             answer = JSONResponse(detail, refused.status, {"connection": "close"})
