@@ -251,7 +251,7 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         return found
 
     def _end(self, ending: Ending, observation: str) -> Episode:
-        """The episode as it was played, with the last step where something is known of it."""
+        """The episode as it was played; its last step is included if anything is known of it."""
         course = self._course
         if course is None:
             raise InputError(
@@ -313,9 +313,9 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
 
     @property
     def stuck(self) -> str:
-        """The reason that nothing was left to do for the goal at the last command, such as that
-        what it names is nowhere; empty where something is, and for a model that may know better
-        than plans.
+        """The reason that nothing was left to do for the goal at the last command, such as that the
+        thing it names is nowhere. It is empty if something is left, and for models that may know
+        better than plans.
         """
         return self._player.gives_up(self._last())
 

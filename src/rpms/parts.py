@@ -115,8 +115,8 @@ _ROLES = ("system", "user", "assistant")
 """Speaker of a message."""
 
 Check = Callable[[Any, tuple[Any, ...]], Any]
-"""The value that a part returned, in the form in which it is used, given what the part was called
-with; a value that its seam does not take is a `_WrongValue`."""
+"""Checks what a part returned, given its arguments, and returns it in the form in which it is used;
+a value that the seam does not take is a `_WrongValue`."""
 
 
 class PartError(InputError):

@@ -167,7 +167,9 @@ class _Watched:
         return len(self.now.steps) if self.now is not None else 0
 
     def play(self) -> Episode | None:
-        """Attempt the task until it is won, as often as the method does; return the last one."""
+        """Attempt the task until it is won, at most as often as the method does, and return the
+        last attempt.
+        """
         result: Episode | None = None
         brought = NOTHING
         for trial in range(self.plan.method.trials):

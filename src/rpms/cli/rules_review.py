@@ -173,7 +173,7 @@ def _places(steps: Sequence[RecordedStep]) -> str:
 
 
 def _world_of(runs: list[Path], given: str | None) -> World:
-    """The one world of recorded runs: the one that was given, or the installed one they name."""
+    """The world of recorded runs: the given one, or else the installed one that they name."""
     if given is not None:
         return find_world(given)
     names = {str(RunFolder(run).protocol.settings.get("world", "")) for run in runs}

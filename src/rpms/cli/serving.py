@@ -44,9 +44,7 @@ class _ToThisMachine(BaseHTTPRequestHandler):
 
 
 class _ReportHandler(_ToThisMachine, SimpleHTTPRequestHandler):
-    """Serves the files of one folder, and nothing else: no listings, and no link that leads out of
-    it.
-    """
+    """Serves the files of one folder only: it lists no folder, and follows no link out of it."""
 
     def send_head(self) -> Any:
         if self.is_refused():

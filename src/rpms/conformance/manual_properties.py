@@ -151,7 +151,7 @@ def plans(subject: Subject) -> str:
 
 
 def _nameless_roles(subject: Subject) -> dict[str, list[str]]:
-    """Roles without any known name, with the schemas that have such a parameter."""
+    """Roles without any known name, and the schemas that have a parameter in such a role."""
     roles: set[str] = set()
     for _, moment in subject.moments():
         for role, names in moment.belief.names.items():

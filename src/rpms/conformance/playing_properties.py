@@ -108,8 +108,8 @@ def doubt(subject: Subject) -> str:
 
 
 def _steps_of(episode: Episode) -> list[Step]:
-    """The steps of an episode, without repetitions of commands that were refused: who doubts gives
-    no such command again while all is as it was, and who does not doubt may.
+    """The steps of an episode, without repetitions of refused commands. With doubt, such a command
+    is not given again while nothing has changed; without doubt it may be.
     """
     refused: set[str] = set()
     found: list[Step] = []

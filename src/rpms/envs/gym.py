@@ -46,7 +46,7 @@ _OPTIONS = "there are task (an id or a number) and goal (what is wanted, in your
 
 
 class AnyText(Text):
-    """Texts of any characters up to a length; what is sampled is printable ASCII."""
+    """Texts of any characters up to a length. Samples are printable ASCII."""
 
     def __init__(self, max_length: int) -> None:
         super().__init__(max_length, min_length=0, charset=string.printable)

@@ -159,7 +159,7 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCal
 
 
 def _next_parameter(name: str, parameters: Sequence[str], given: Container[str]) -> str:
-    """The first parameter of a tool that was not given yet: a value without a name is its."""
+    """The first parameter of a tool that was not given yet: a value without a name is for it."""
     for parameter in parameters:
         if parameter not in given:
             return parameter

@@ -79,8 +79,8 @@ def is_there(file: Path) -> bool:
 
 
 def beside(file: Path, name: str) -> Path:
-    """A file of another name in the same folder; a FileError where the first has no name that it
-    could go by, such as `.` or `/`.
+    """A file of another name in the same folder. A FileError if the first has no name that the
+    other could be made from, such as `.` or `/`.
     """
     try:
         return file.with_name(name)
@@ -90,11 +90,11 @@ def beside(file: Path, name: str) -> Path:
 
 @contextmanager
 def parsing(file: str | Path, problem: Callable[[Exception], str]) -> Iterator[None]:
-    """Run a library's parser on a stranger's bytes: whatever it raises is one line about the
+    """Run a library's parser on a stranger's bytes; whatever it raises becomes one line about the
     file.
 
-    Parsers raise more than they tell, such as an OverflowError for a character beyond Unicode, so
-    that no list of names would be whole.
+    Parsers raise more than they document, such as an OverflowError for a character beyond Unicode,
+    so that no list of exceptions would be complete.
     """
     try:
         yield

@@ -203,12 +203,12 @@ class Policy:
     asks: bool = False
     """A person decides about a call that breaks it."""
     sets: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments that replace those of a call that breaks it: `{limit: 100}`."""
+    """Arguments that are set in a call that breaks the rule: `{limit: 100}`."""
 
 
 _ERROR_WITHIN = Reading(Path.parse("error"), "in", ["", None], Which.NONE)
-"""An object with an error in it, as many tools return it: `{"error": "no such order"}`; of
-`{"error": false}` it is unknown, which is no failure."""
+"""An object with an error in it, as many tools return it: `{"error": "no such order"}`. With
+`{"error": false}` nobody knows, so it is no failure."""
 
 
 @dataclass(frozen=True)
@@ -434,7 +434,9 @@ class Warn(Ruling):
 
 @dataclass(frozen=True, slots=True)
 class Modify(Ruling):
-    """Another call is to be made in its place. Only a host that says it can do that is told so."""
+    """Another call is to be made in place of this one. Only a host that says that it can do so is
+    told.
+    """
 
     call: Call = field(default_factory=lambda: Call(""))
     """The call to make and to observe: the same tool, with other arguments."""

@@ -48,7 +48,7 @@ class Coming:
 
     value: bool
     lost: bool = False
-    """Nobody waits for it any more: it was cancelled or took too long."""
+    """True if nobody waits for the call any more: it was cancelled, or took too long."""
 
     def remedy(self, _manual: ToolManual) -> str:
         """The way to learn whether the call was done."""

@@ -301,11 +301,11 @@ class Guard:
     def observe(
         self, call: Call | Mapping[str, Any], result: object, *, failed: bool | None = None
     ) -> None:
-        """Learn from what a call returned. Text that is JSON is read as such; `failed` overrides
-        the manual's `fails`.
+        """Learn from the result of a call.
 
-        What cannot be read tells nothing: its facts stay unknown. Never raises for what a result
-        holds.
+        Text that is JSON is read as such; `failed` overrides the manual's `fails`. A result that
+        cannot be read tells nothing, and its facts stay unknown. Nothing in a result raises an
+        error.
         """
         try:
             read = as_call(call)
@@ -436,7 +436,7 @@ class Guard:
             return "\n".join([*lines, *list_known(self.belief)]).strip()
 
     def weigh(self, call: Call, manual: ToolManual | None = None) -> list[Weighed]:
-        """Every rule's judgement of a call, by another manual if one is given."""
+        """Every rule's judgement of a call, by this guard's manual or another one."""
         with self._transaction():
             facts = self._facts(call, manual)
             return self.python.within(lambda: list(weigh_rules(facts)))

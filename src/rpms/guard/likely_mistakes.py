@@ -87,9 +87,7 @@ def _effects(manual: ToolManual) -> Iterator[_Effect]:
 
 
 def find_unheard(manual: ToolManual) -> Iterator[str]:
-    """Rules that no call can keep where nobody hears the user, as over MCP, in words for the
-    operator.
-    """
+    """Rules that no call can keep if nobody hears the user, as over MCP, for the operator."""
     for name, clause in _unheard_needs(manual).items():
         needed = str(clause).replace("<", "").replace(">", "")
         yield (

@@ -112,7 +112,9 @@ class Proxy:
     backends: Sequence[Backends]
 
     def problem(self) -> str:
-        """The reason for which one of the servers could not be reached when last called."""
+        """The reason why one of the servers could not be reached when it was last called; empty if
+        all could.
+        """
         return next((each.problem for each in self.backends if each.problem), "")
 
     async def close(self) -> None:

@@ -35,7 +35,8 @@ MOST_CHARACTERS = 400_000
 first; from then on, a value that is not found may have been in them."""
 _CHUNK = 20_000
 _LONGEST_VALUE = 1_000
-"""Characters of a longer value are not looked for: nobody reads such a text as a name."""
+"""Most characters of a value. A longer one is not looked for: nobody reads such a text as a
+name."""
 _MOST_VALUES = 50
 """Values in one argument that are looked for; a longer list is unknown."""
 _MOST_PLACES = 1_000
@@ -200,8 +201,8 @@ class Traces:
         return self._tools if tool else self._user
 
     def truth(self, value: object, tools: Sequence[str] = ("",)) -> Truth:
-        """Truth of an argument being from some tools, or from the user (an empty name): each
-        value in it is from one of them.
+        """Truth of an argument being from some tools, or from the user, whose name is empty: each
+        value in it has to be from one of them.
         """
         found = Truth.TRUE
         for place, leaf in enumerate(_leaves(value)):

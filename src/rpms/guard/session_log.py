@@ -51,8 +51,8 @@ class SessionLog:
         return error
 
     def add_result(self, call: Call, value: Any, text: str, failed: bool | None) -> None:
-        """Write what a call returned; of a long result, and of one nobody could read, only that
-        it came.
+        """Write the result of a call. Of a long result, and of one that nobody could read, only the
+        arrival is written.
         """
         if self.setup.log is None:
             return

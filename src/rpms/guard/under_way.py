@@ -12,7 +12,7 @@ from rpms.guard.causes import Coming
 from rpms.logic.facts import Atom, Literal
 
 _MOST = 1_000
-"""Calls that are remembered at once; of more, the oldest that was lost is forgotten first."""
+"""Calls that are remembered at once. If there are more, the oldest lost one is forgotten first."""
 
 
 @dataclass(eq=False)

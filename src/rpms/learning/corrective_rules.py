@@ -32,7 +32,7 @@ def literal_in_words(literal: Literal, rules: ActiveRules) -> str:
 
 
 def in_words(clause: Clause, rules: ActiveRules) -> str:
-    """A precondition of a schema in words; of several alternatives, all."""
+    """A precondition of a schema in words; if it has alternatives, all of them."""
     return " or ".join(literal_in_words(literal, rules) for literal in clause.literals)
 
 
@@ -65,7 +65,7 @@ def _left_as_it_was(schema: ActionSchema, rules: ActiveRules) -> Iterator[Litera
 
 
 def template_of(schema: ActionSchema, command: str) -> str:
-    """The way of writing an action that a command follows, with `{object}` for names, as in
+    """The form of an action that a command follows, with `{object}` in place of names, as in
     Appendix F.
     """
     written = schema.syntax[0]

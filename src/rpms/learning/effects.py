@@ -33,7 +33,7 @@ rest."""
 _SWEEPS = 4
 """Rounds in which all effects are fitted together: draws are independent, so a few are enough."""
 _STANDS_OUT = 2.0
-"""Standard errors by which an effect must differ from none before others' outcomes are freed of
+"""Standard errors by which an effect must differ from 0 before outcomes of others are freed of
 it."""
 _AVERAGE = 4.0
 """Average episodes that are added to similar ones, so that a few do not stand for all."""

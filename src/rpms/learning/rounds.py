@@ -96,8 +96,8 @@ class LearningPlan:
     aside: tuple[Quarantined, ...] = ()
     """Entries set aside of this memory, which stay out of what is learned."""
     audit: bool = False
-    """True if what turns out harmful is set aside after each round that plays with a memory and
-    hides some of it."""
+    """True if harmful entries are set aside after each round that plays with a memory and hides
+    some of it."""
     words: OpenModel | None = None
     """Opens the model that words lessons; without one they are put together from what was seen."""
     harvest: str | Part = AS_PAPER

@@ -63,9 +63,9 @@ class Achievers:
 
     @property
     def reach(self) -> tuple[object, ...]:
-        """All that actions can bring about and show, at whatever price.
+        """All facts that actions can bring about and show, at whatever price.
 
-        Indexes that agree in this judge every need alike.
+        Indexes that have the same reach judge every need in the same way.
         """
         stated: list[object] = []
         for schema in self.rules.all_actions:
@@ -298,7 +298,9 @@ class Achievers:
             self.kept.pop(of_one_step, None)
 
     def answers_of(self, situation: Situation) -> Answers:
-        """The cached answers of this belief in this step; progress and plan ask much alike."""
+        """The cached answers of this belief in this step; progress and plans ask many of the same
+        questions.
+        """
         shared = self.groundwork.answers_of(situation)
         kept: Answers | None = self.kept.get("answers")
         if kept is None or kept.known is not shared.known:

@@ -50,7 +50,7 @@ class Revelation:
 
 
 def fixed_words(syntax: str) -> int:
-    """The number of words that a syntax fixes; of two that fit a command, the one with more is
+    """The number of words that a syntax fixes. If two syntaxes fit a command, the one with more is
     meant.
     """
     return len(PARAMETER.sub(" ", syntax).split())

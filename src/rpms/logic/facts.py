@@ -111,8 +111,8 @@ class Literal:
     def truth(self, facts: Facts, binding: Mapping[str, str] | None = None) -> Truth:
         """Truth of the literal, with names in place of parameters where a binding is given.
 
-        Nothing is known of a parameter without a name: a line that was not bound is unknown, as is
-        a need about a thing that a command leaves out.
+        A parameter without a name makes it unknown: the line was not bound, or it is about a thing
+        that the command leaves out.
         """
         atom = self.atom
         for place in self.parameters:
@@ -219,9 +219,7 @@ _NUMBERED = re.compile(r"(.*\S)\s+(?:\d+|\?+)")
 
 @lru_cache(maxsize=65_536)
 def kind_of(name: str) -> str:
-    """Say what sort of thing a name is: `apple 1` is an `apple`, as is `apple ?`, which nobody
-    has seen yet.
-    """
+    """The kind of a name: `apple 1` is an `apple`, and so is `apple ?`, which nobody has seen."""
     match = _NUMBERED.fullmatch(name)
     return match[1] if match else name
 

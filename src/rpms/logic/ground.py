@@ -166,7 +166,7 @@ class Ground:
         return not fact.negated and is_unseen(fact.args)
 
     def can_make(self, fact: Fact) -> bool:
-        """True if any action gives such a fact, with names in the roles that they have."""
+        """True if some action gives such a fact, with these names in their roles."""
         key = (fact.predicate, fact.args, fact.negated)
         if key not in self._made:
             together = fact.predicate in self.index.companions and not fact.negated
@@ -210,7 +210,9 @@ class Ground:
         return value
 
     def _ask(self, fact: NamedFact) -> bool | None:
-        """The belief's own answer: indexes with doubts ask much that others asked."""
+        """The belief's own answer, shared by all indexes: those with doubts ask much that others
+        have asked.
+        """
         value: bool | None = self._told.get(fact, UNASKED)
         if value is UNASKED:
             value = self._told[fact] = self.situation.value(*fact)

@@ -110,7 +110,7 @@ class KnownNames:
                 self.names[role] = earlier
 
     def _as_sets(self, before: Self | None) -> dict[str, frozenset[str]]:
-        """The names of each role as a set; the one of a step before where nothing has changed."""
+        """The names of each role as a set; if they have not changed, the set of the step before."""
         found: dict[str, frozenset[str]] = {}
         for role, names in self.names.items():
             if before is not None and before.names.get(role) is names:

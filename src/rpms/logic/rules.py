@@ -110,7 +110,9 @@ class Rule:
     locality: Locality | None = None
 
     def concerns(self, goal_type: str, *named: str) -> bool:
-        """True if it belongs to R_D(type); a locality only if the goal names one of its objects."""
+        """True if it belongs to R_D(type). A rule on where things are found does only if the goal
+        names one of its objects.
+        """
         if self.goals and goal_type not in self.goals:
             return False
         if self.locality is None or not any(named):

@@ -102,8 +102,8 @@ class Achiever:
     waived: tuple[Need, ...] = ()
     """Needs that a doubt leaves out. If one of them holds, there is nothing to doubt."""
     shape: int = 0
-    """Number that ways share if they differ in price and name alone: their parameters are filled
-    alike."""
+    """A number for all ways that differ in price and name alone: their parameters are filled in the
+    same way."""
 
     def priced_as(self, schema: ActionSchema) -> Self:
         """The way by an action that differs in its price alone.
@@ -185,7 +185,9 @@ def _sought(needs: Iterable[Need], parameter: str, revealed: Container[str]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Offer:
-    """Ways to a fact, in the order of the manual; of hundreds, few are asked for at a time."""
+    """Ways to a fact, in the order of the manual. There may be hundreds, and few are asked for at a
+    time.
+    """
 
     ways: tuple[Achiever, ...] = ()
 
@@ -201,7 +203,7 @@ class Offer:
         return sorted([(way.schema.steps, place) for place, way in enumerate(self.ways)])
 
     def between(self, least: float, most: float) -> list[Achiever]:
-        """The ways that cost at least so much, and less than that, in their order."""
+        """The ways whose price is at least `least` and less than `most`, in their order."""
         first = bisect_left(self._by_price, (least,))
         last = bisect_left(self._by_price, (most,))
         places = sorted([place for _, place in self._by_price[first:last]])

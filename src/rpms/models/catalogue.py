@@ -375,7 +375,7 @@ def taught_on(model: str) -> Taught | None:
 
 
 def parse_parameter(text: str) -> tuple[str, Scalar]:
-    """Read `name=value`, a provider's own decoding parameter; numbers and true or false are
+    """Read `name=value`, a decoding parameter of the provider's own; numbers, true and false are
     read as such.
     """
     name, sign, value = map(str.strip, text.partition("="))

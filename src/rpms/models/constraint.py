@@ -105,8 +105,8 @@ def thought_tokens(max_tokens: int) -> int:
 
 
 def regex(shapes: tuple[Shape, ...], max_tokens: int) -> str:
-    """The form of an answer as a regular expression of the plainest kind, which every engine
-    reads alike.
+    """The form of an answer as a regular expression, so plain that every engine reads it in the
+    same way.
     """
     actions = "|".join(r"[^ \n][^\n]*".join(map(_escaped, shape)) for shape in shapes)
     # a model that ends its lines would otherwise add to the parameter
@@ -165,9 +165,8 @@ def _escaped(text: str) -> str:
 
 
 def _response_format(shapes: tuple[Shape, ...], _max_tokens: int) -> Fields:
-    """An answer as a JSON object, the thought first.
-
-    For choices only: some servers take an enum but no pattern.
+    """The form of an answer as a JSON object, the thought first. It is for choices only: some
+    servers take an enum but no pattern.
     """
     choices = [choice for (choice,) in shapes]
     fields = {"thought": {"type": "string"}, "action": {"type": "string", "enum": choices}}

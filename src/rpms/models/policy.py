@@ -42,7 +42,9 @@ def follow_plan(decision: Decision) -> tuple[str, str]:
 
 
 def _waiting(decision: Decision) -> str:
-    """A command about no thing, such as a look around, that nothing bars; empty without one."""
+    """A command that is about no thing, such as a look around, and that nothing bars; empty if
+    there is none.
+    """
     for schema in decision.schemas.environment:
         if not schema.parameters and not decision.advice.bars(schema.syntax[0]):
             return schema.syntax[0]

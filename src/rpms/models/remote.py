@@ -32,8 +32,8 @@ from rpms.paper.prompt import Message
 
 _LOG = logging.getLogger("rpms")
 _SAID = mmap.mmap(-1, 4096)
-"""Notes that were printed, as marks shared with forked processes: each of these finds out for
-itself what a server can do, and would say it again."""
+"""Notes that were printed, as marks that forked processes share: each of these finds out by itself
+what a server can do, and would print it again."""
 
 
 def _first_to_say(name: str) -> bool:

@@ -15,8 +15,8 @@ from rpms.foreign.shown import one_line, unseen
 from rpms.logic.errors import InputError, ModelUnavailable
 
 FORBID_VARIABLE = "RPMS_FORBID_REQUESTS"
-"""Set to anything but `0` or nothing, no request leaves this machine. An environment variable, so
-that child processes inherit it."""
+"""If this is set to anything but `0`, no request leaves this machine. It is an environment variable
+so that child processes inherit it."""
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _KEY_SHAPE = re.compile(
@@ -111,8 +111,8 @@ def url_secrets(url: str) -> tuple[str, ...]:
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """An answer without the secrets given and those of the environment; short or plain words
-    stay.
+    """An answer without secrets: those that are given, and those of the environment. Short or plain
+    words stay.
     """
     given = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
     of_environment = {secret for secret in known_secrets() if not _WORD.fullmatch(secret)}

@@ -188,8 +188,8 @@ class Prompt:
 
     @property
     def crowded(self) -> bool:
-        """True if knowledge was left out for want of room: even without history, not all of it
-        fits.
+        """True if knowledge was left out for want of room: it does not fit whole, even without
+        history.
         """
         return any(each.part not in SHARED for each in self.no_room)
 
@@ -200,8 +200,8 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """The whole prompt as one text, as it is sent; two prompts that share blocks at the start
-        share a prefix here.
+        """The whole prompt as one text, as it is sent. Two prompts that begin with the same blocks
+        begin with the same text.
         """
         if self.speak is not None:
             return "\n\n".join(message.content for message in self.messages())

@@ -76,7 +76,7 @@ class Similarity:
             raise InputError("the weights of a similarity must add up to 1")
 
     def alike(self, one: str, other: str) -> float:
-        """Similarity of two names: equal, of one category, or spelled alike."""
+        """The likeness of two names: they are the same, of one category, or spelled alike."""
         if one == other:
             return 1.0
         if not one or not other:

@@ -31,7 +31,8 @@ class Asked:
     forbidden: tuple[ForbiddenCommand, ...] = ()
     replaced: str = ""
     notes: tuple[str, ...] = ()
-    """Measures on the model's side to get an answer, such as shortening the history."""
+    """Things that were done on the model's side to get an answer, such as shortening the
+    history."""
     truncated: bool = False
     """True if the answer was cut at the limit of new tokens."""
 

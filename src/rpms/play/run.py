@@ -81,8 +81,8 @@ class RunOptions(TypedDict, total=False):
 
 
 _NEW_OBJECTS = 1_000_000
-"""New objects within one episode after which garbage is looked for all the same: an episode that
-doubts much keeps a quarter of that."""
+"""New objects within one episode after which garbage is looked for all the same; an episode with
+many doubts keeps a quarter of them."""
 
 
 @contextmanager
@@ -205,8 +205,8 @@ def check_workers(workers: int | None) -> None:
 def _play(
     runner: Runner, rows: Mapping[str, EpisodeRow], keep: Callable[[Sequence[Finished]], None]
 ) -> None:
-    """Keep episodes as they finish; of a run that is stopped, also those under way and those
-    being written.
+    """Keep episodes as they finish. If the run is stopped, those that are under way or being
+    written are kept, too.
     """
     ended: Sequence[Finished] = ()
     try:

@@ -50,7 +50,7 @@ TASK_SETTINGS = ("split", "task", "per_task", "sample", "limit", "steps", "simpl
 class Settings:
     """The settings, each with the function that reads its value.
 
-    None is not given: then it is what the preset says, or else the world, or else the model.
+    None means that it is not given: then the preset decides, or else the world, or else the model.
     `rpms.cli.setting_options` says what each is for.
     """
 

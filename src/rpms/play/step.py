@@ -144,8 +144,8 @@ class Player:
         return reconsidered(self.world, reads, readings, decision, mind, episode)
 
     def gives_up(self, move: Move) -> str:
-        """The reason that a player by plans has nothing left to do for its goal; empty for one
-        that may know better, such as a language model, and where something is left.
+        """The reason that a player that follows plans has nothing left to do for its goal. It is
+        empty if something is left, and for players that may know better, such as a language model.
         """
         if not able(self.model, "plans"):
             return ""
@@ -272,8 +272,8 @@ class Player:
 
 
 def _readings_begun_with(course: Course, move: Move) -> "Readings | None":
-    """The readings of a request in the step that begins to act on one of them; none while it is
-    taken in the world's own words.
+    """The readings of a request, in the step that begins to act on one of them; None if the request
+    is taken as the world itself understands it.
     """
     if move.read is None or move.read.readings is None:
         return None

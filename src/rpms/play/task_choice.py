@@ -106,7 +106,9 @@ def _names_in(wanted: Sequence[str]) -> list[str]:
 
 
 def _no_such_task(world: World, split: str, name: str, every: Iterable[Task]) -> InputError:
-    """The split that has the task, if another has; else the types there are."""
+    """Words for a task that is not in the split: the split that has it, or else the types of tasks
+    that there are.
+    """
     other = variation_called(world, name)
     if other is not None and other.split != split:
         return InputError(

@@ -24,9 +24,7 @@ class PlannedRun(NamedTuple):
 
 
 class _StoppableModel(WrappedModel):
-    """A model that answers nobody any more once it is told to stop, which ends every run that
-    asks it.
-    """
+    """A model that stops answering when it is told to, which ends every run that asks it."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)

@@ -20,8 +20,8 @@ READER_CONTROLS = ("words", "nearest", "random")
 NO_GOAL = "no goal of the manual fits"
 """Beginning of the note on a request that means nothing here."""
 Ask = Callable[[str, Sequence[str]], str]
-"""Asked where a request cannot be read: given the request and the goals there are, returns the
-goal in other words."""
+"""Called if a request cannot be read: gets the request and the types of goals, and returns the goal
+in other words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from rpms.reading.readings import RequestReading
 NEAREST = 6
 """Kinds that are tried in place of one that is nowhere."""
 UNLIKE = 6.0
-"""Evidence against a kind that has nothing in common with the one that was read: as much as a
-word has for a kind of its very name."""
+"""Evidence against a kind that has nothing in common with the one that was read; a word that is the
+very name of a kind counts as much for that kind."""
 
 
 @lru_cache(maxsize=16_384)

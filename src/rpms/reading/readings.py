@@ -16,7 +16,7 @@ SEEN = math.log(3.0)
 NOWHERE = 0.05
 """Probability that a thing is here which was in none of the places that were searched."""
 SWITCH = 3.0
-"""Steps that it costs to take another reading up, beside those of its plan."""
+"""Steps that it costs to change to another reading, in addition to those of its plan."""
 PRICED = 8
 """Readings whose plans are made to find the next one."""
 SHOWN = 3

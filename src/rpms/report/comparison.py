@@ -76,8 +76,8 @@ class Comparison:
 
     @cached_property
     def scored(self) -> bool:
-        """True if the world's own score says more than won or lost, as ScienceWorld's 0 to 100
-        does.
+        """True if the world's own score tells more than won or lost, as ScienceWorld's, from 0 to
+        100, does.
         """
         rows = chain.from_iterable(self)
         return any(row.score not in (0, 1) for row in rows)

@@ -222,7 +222,9 @@ def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | N
 
 
 def _values(table: str, *sources: object) -> Line:
-    """The columns of a table that values have by the same names; of one name, the last."""
+    """The columns of a table that some values have by the same names; if several have one, the last
+    counts.
+    """
     found: Line = {}
     for source in sources:
         for name in TABLES[table]:

@@ -101,8 +101,8 @@ def _named_run(run: RunFolder, given: str) -> NamedRun:
 def compare(
     runs: Mapping[str, RunFolder], varies: Sequence[str] = VARIES, **about: Any
 ) -> Comparison:
-    """Read runs as the conditions of one comparison, in the order given; `about`: what else is
-    said of it.
+    """Read runs as the conditions of one comparison, in the order given. `about`: further fields of
+    the comparison.
     """
     _refuse_mixed(runs, varies)
     results = {name: read_results(name, run) for name, run in runs.items()}

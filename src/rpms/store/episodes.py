@@ -398,7 +398,7 @@ def unpacked(file: Path) -> bytes:
 
 
 def read_row(file: Path) -> EpisodeRow:
-    """The numbers of an episode; a damaged file is a FileError, whatever part of it is damaged."""
+    """The numbers of an episode. A damaged file is a FileError, whichever part of it is damaged."""
     head, _, _ = unpacked(file).partition(b",\n")
     return _read(file, head + b"}").row
 

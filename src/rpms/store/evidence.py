@@ -41,7 +41,7 @@ class Label(StrEnum):
     false only where something else was missing too. Plans see to it (`plan` in the manual); the
     guard lets pass what breaks it."""
     UNTESTED = "untested"
-    """True in every attempt, so that nothing is known of it. Not in the manual."""
+    """It was true in every attempt, so that nothing is known of it. It is not in the manual."""
     IMPLIED = "implied"
     """True whenever another precondition was: it adds nothing. Not in the manual; `note` names
     the other one."""
@@ -59,8 +59,8 @@ class Label(StrEnum):
 
 
 _ENTRIES = frozenset({"environment", "kinds", "goals", "procedures", "processes", "facts", "tools"})
-"""Sections of manuals in which learning writes entries; and into `localities`, which has no
-entries but lists."""
+"""Sections of manuals in which learning writes entries. It also writes into `localities`, which has
+lists in place of entries."""
 _LISTS = frozenset(
     {
         "syntax",

@@ -186,10 +186,7 @@ _OWN = _Form(remembered.OwnEntry, f"{_AT} fields")
 
 
 def entry_of(file: Path, line: int, value: dict[str, Any]) -> ReadEntry:
-    """Read an entry.
-
-    One of a kind that nothing here registers is told by its `fields`.
-    """
+    """Read an entry. If nothing here registers its kind, its `fields` tell it."""
     kind = value.get("type")
     known = isinstance(kind, str) and kind in [str(each) for each in Kind]
     own = isinstance(kind, str) and kind.isidentifier() and "fields" in value

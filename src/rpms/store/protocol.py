@@ -104,7 +104,7 @@ _HASH = re.compile(r'"[0-9a-f]{16,}"')  # in JSON, and so with its quotes
 
 
 def _said(value: str) -> str:
-    """A value for a person; of a hash only as much as tells two apart."""
+    """A value for a person; a hash is cut to as much as tells two apart."""
     return f"{value[1:13]}…" if _HASH.fullmatch(value) else value
 
 

@@ -37,8 +37,8 @@ EPISODES = "episodes"
 TIMINGS = "timings.jsonl"
 PRICE = "price.json"
 _FLAT = 4_096
-"""Tasks of a run whose episodes lie in one folder. Those of more lie in 256, save those that an
-older version wrote."""
+"""Most tasks of a run whose episodes lie in one folder. With more tasks they lie in 256 folders,
+but for those that an older version wrote."""
 _PART = 500
 """Episodes that a thread reads at a time."""
 EPOCHS = "epochs"

@@ -46,7 +46,7 @@ class Written:
             raise
 
     def without(self, keys: Collection[str]) -> Written:
-        """The lines without those of keys that something else overrides."""
+        """The lines, without those of keys that are overridden."""
         left = {key: line for key, line in self.lines.items() if key not in keys}
         return replace(self, lines=left)
 
@@ -309,8 +309,8 @@ class Study:
         return replace(self, cases=tuple(cases))
 
     def on_the_learned_split(self) -> Study:
-        """A rehearsal for who lacks the games to be tested: those learned from, one half to
-        learn and one to play.
+        """A rehearsal for a machine that lacks the games of the test: of the games that are learned
+        from, one half is learned from and the other played.
         """
         assert self.learning is not None
         learned = self.learning.choice
@@ -332,10 +332,10 @@ def _choice_under(choice: Choice, given: Settings) -> Choice:
 
 
 def _learning_under(learning: Learning, of_tasks: Settings, of_play: Settings) -> Learning:
-    """Learning with settings before its own.
+    """Learning, with settings that come before its own.
 
-    A limit on tasks holds for learning too where the model under test learns by itself, which takes
-    as long as playing; a learner that the study names, such as the planner, learns from all.
+    If the model under test learns by itself, a limit on tasks holds for learning, too, which takes
+    as long as playing. A learner that the study names, such as the planner, learns from all tasks.
     """
     own = learning.choice.settings
     given_limit = of_tasks.limit if learning.model is None else None

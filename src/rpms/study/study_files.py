@@ -193,7 +193,9 @@ class _Reader:
         return Learning(choice, form.rounds, form.later, form.model, settings)
 
     def case(self, name: str, given: object, shared: Settings, learning: Learning | None) -> Case:
-        """One of `conditions`: named by its key, unless it names a condition or a method."""
+        """One of `conditions`. Its key is its name, unless the key is that of a condition or a
+        method.
+        """
         place = self._yaml.at("conditions", name)
         form, own = self.read(_Case, given, place, without=TASK_SETTINGS)
         named = own.condition or (None if own.agent else name)

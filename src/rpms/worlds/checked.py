@@ -93,7 +93,7 @@ def _checked(name: str, method: Callable[..., Any], check: Check) -> Callable[..
 
 
 def _with_bare_games(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a world, which is given its own games and not ours."""
+    """A method of a world that takes games: it is given the world's own, not the checked ones."""
 
     @functools.wraps(method)
     def ask(*arguments: Any, **options: Any) -> Any:

@@ -15,7 +15,7 @@ SCORES_AT_ONCE = 2**28
 """Scores, one for each word of the vocabulary at each position, that are held at once: a
 gigabyte."""
 SCORES_SHARE = 0.03
-"""Share of a GPU's free memory that scores may take, if that is more; turning them into
+"""Share of a GPU's free memory that scores may take, if it is more than that; turning them into
 probabilities takes twice as much."""
 _END = -1
 """Token that stands for whatever ends an answer, where a choice is complete."""

@@ -357,7 +357,7 @@ class HFModel:
 
 
 def _answer_of(question: BatchedQuestion, row: PromptRow, reused: int) -> Answer:
-    """The answer that a row has, with its tokens; `reused`: those of its prompt that were known."""
+    """The answer in a row, with its tokens; `reused`: the tokens of its prompt that were known."""
     known = min(reused, question.tokens)
     usage = Usage(question.tokens, known, len(row.written), requests=1)
     weights = row.weights if question.weigh else ()

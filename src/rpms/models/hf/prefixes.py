@@ -134,8 +134,8 @@ class Prefixes:
             insort(self._names, name)
 
     def clear(self) -> bool:
-        """Give up everything, and keep half as much from now on; returns whether anything was
-        kept.
+        """Give up everything, and keep half as much from now on; True if there was anything to give
+        up.
         """
         anything = bool(self._rows)
         self._rows = {}

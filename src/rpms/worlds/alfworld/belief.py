@@ -36,7 +36,8 @@ NOWHERE = ""
 """The site of someone in the middle of the room: no place is there."""
 
 NAMED_BY_GAME = "="
-"""Begins a site that the game itself has named, as `=loc 17`: two such names are two sites."""
+"""Begins the name of a site that the game itself has named, as in `=loc 17`. Two such names are two
+sites."""
 
 
 @dataclass(frozen=True, slots=True)

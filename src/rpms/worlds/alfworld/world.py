@@ -157,8 +157,8 @@ def _things_for(verb: str, belief: AlfworldBelief) -> Iterable[str]:
 def _put(
     thing: str, joint: str, place: str, words: str, belief: AlfworldBelief, repairs: list[str]
 ) -> str:
-    """The command to put something down, in the words of the game's dialect: known since the first
-    announced arrival, else those of 0.3.
+    """The command to put something down, in the words of the game's dialect. The dialect is known
+    from the first arrival that the game announces; before, 0.3 is assumed.
     """
     if belief.dialect == "0.4":
         if (words, joint) != ("move", " to "):

@@ -179,8 +179,8 @@ class Simulator:
         return WorldError(f"the simulator failed in `{method}`: {why.splitlines()[0][:300]}")
 
     def _abandon(self) -> None:
-        """Close without a word to Java; in a forked child not even that, as the parent may hold
-        the reader's lock.
+        """Close without telling Java. In a forked child nothing is closed at all, as the parent may
+        hold the reader's lock.
         """
         self._open = False
         if self.jvm.forgotten:

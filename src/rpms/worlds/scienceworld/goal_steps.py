@@ -77,7 +77,7 @@ def _seen(scene: Scene, target: str) -> bool:
 
 
 def _grown(scene: Scene, fruit: str) -> bool:
-    """True if such a fruit hangs on a plant: one in a bowl was not grown."""
+    """True if such a fruit hangs on a plant. A fruit in a bowl was not grown."""
     for seen in scene.things:
         hangs = seen.holder.endswith(GREENS)
         if hangs and (seen.name == fruit or seen.name.endswith(f" {fruit}")):

@@ -107,8 +107,8 @@ def _is_no_end(belief: Scene, words: str) -> bool:
 
 
 def wired(belief: Scene, words: str) -> bool | None:
-    """True if something is joined to a thing, or to one of its terminals; by another name it
-    may be.
+    """True if something is joined to a thing, or to one of its terminals. None otherwise: it may be
+    joined under another name.
     """
     name = read_phrase(words).head
     for end in belief.ends:
@@ -121,8 +121,8 @@ def wired(belief: Scene, words: str) -> bool | None:
 
 
 def portable(belief: Scene, words: str) -> bool | None:
-    """True if a thing can be carried: it is not fixed, and its name is not that of a fluid (frozen,
-    it would have another name).
+    """True if a thing can be carried: it is not fixed, and its name is not that of a fluid, which
+    has another name when it is frozen.
     """
     head = read_phrase(words).head
     if is_unlisted(head):

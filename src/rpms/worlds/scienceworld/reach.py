@@ -44,7 +44,7 @@ def room_named(words: str) -> str:
 
 
 def is_unlisted(words: str) -> bool:
-    """True for what is there without any listing showing it, such as terminals and drains."""
+    """True for things that are there though no listing shows them, such as terminals and drains."""
     return _UNLISTED.fullmatch(words.casefold()) is not None
 
 

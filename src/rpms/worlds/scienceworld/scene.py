@@ -269,8 +269,8 @@ class Scene(Belief):
         return found
 
     def meant_by(self, word: str) -> list[str]:
-        """The things that a word may mean: the one of exactly this name, else all of that kind or
-        substance, else a carried thing that was taken from the place in the word.
+        """The things that a word may mean: the one with exactly this name; else all of that kind or
+        substance; else a carried thing that was taken from the place that the word tells.
         """
         if word.endswith("?"):
             word = kind_of(word)

@@ -183,8 +183,8 @@ def _wanted_inside(scene: Scene) -> list[str]:
 
 
 def _vessels(scene: Scene) -> list[str]:
-    """The vessel to use: what holds something of it already, else one that is carried, else an
-    empty one.
+    """The vessel to use: one that holds some of the things already, else one that is carried, else
+    an empty one.
     """
     wanted = _wanted_inside(scene)
     if scene.aim.place == _STUDIO:
@@ -232,8 +232,8 @@ def _fits(shown: str, word: str) -> bool:
 
 
 def to_use(scene: Scene, word: str, names: list[str]) -> list[str]:
-    """The thing to use: one that is in the vessel already, or else the nearest. Water counts only
-    in the vessel: the house is full of it.
+    """The thing to use: one that is in the vessel already, or else the nearest. Water that is not
+    in the vessel is not named: it is everywhere in the house.
     """
     (vessel,) = scene.mean("vessel", _vessels)
     pot = scene.first(vessel)
@@ -334,7 +334,9 @@ def _lifeless(scene: Scene) -> list[str]:
 
 
 def _focus(_before: object, after: Scene, command: str) -> Iterator[tuple[str, str]]:
-    """The words of a focus tell one of several plants; the answer calls each of them `plant`."""
+    """Note the words of a focus: they tell one of several plants, while the answer calls each of
+    them `plant`.
+    """
     if after.observation.startswith("You focus on ") and command.startswith("focus on "):
         yield "focus", command.removeprefix("focus on ")
 
@@ -354,7 +356,9 @@ def _loads(scene: Scene) -> list[str]:
 
 
 def _chosen(scene: Scene) -> str | None:
-    """Name of the thing for the box; of several plants, the one in the pot that was named."""
+    """The name of the thing for the box; if it is one of several plants, the one in the pot that
+    was named.
+    """
     if scene.aim.type == "F1":
         phrase = read_phrase(scene.readings.get("focus", ""))
         names = scene.such(lambda seen: alike(seen.name, phrase.head))
