@@ -1,6 +1,4 @@
-"""`rpms memory`: look into memories, merge and compare them; what entries are worth, and
-harmful ones set aside.
-"""
+"""`rpms memory`: look into memories, merge and compare them, and audit their entries."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""`rpms models`: which models there are, and whether one answers."""
+"""`rpms models`: list the models, and check that one answers."""
 
 from collections.abc import Sequence
 from contextlib import closing

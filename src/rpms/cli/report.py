@@ -1,4 +1,6 @@
-"""Look at what was run: `rpms report`, `view`, `table`, `leaderboard`, `show`, `export`."""
+"""Commands that look at finished runs: `rpms report`, `view`, `table`, `leaderboard`, `show`,
+`export`.
+"""
 
 import os
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
-"""`rpms rules learn` and `rpms rules verify`: a manual out of interaction, and a manual held
-against episodes.
+"""`rpms rules learn` and `rpms rules verify`: learn a manual from interaction, and test one on
+recorded episodes.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""`rpms study`: run the conditions of a study file, and show what came of them."""
+"""`rpms study`: run the conditions of a study file, and show the results."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import closing

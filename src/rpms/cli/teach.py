@@ -1,5 +1,5 @@
-"""`rpms teach`: the planner's steps as prompts with answers, a small model trained on them, its
-mistakes corrected.
+"""`rpms teach`: write the planner's steps as prompts with answers, train a small model on them, and
+correct its mistakes.
 """
 
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""`rpms worlds`: which there are, whether one keeps what all must, one to start from; `rpms
-envs`: for other loops.
-"""
+"""`rpms worlds`: list the worlds, check one, write a new one; `rpms envs`: worlds elsewhere."""
 
 import os
 import shlex

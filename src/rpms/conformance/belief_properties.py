@@ -1,4 +1,4 @@
-"""What every world must make of its texts: goals, beliefs and their facts."""
+"""Properties of how a world reads its texts: goals, beliefs and their facts."""
 
 from collections.abc import Mapping
 from itertools import islice, product

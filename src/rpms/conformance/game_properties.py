@@ -1,4 +1,4 @@
-"""What every world's tasks and games must do, and the commands that they read."""
+"""Properties of a world's tasks and games, and of the commands that they read."""
 
 from collections import Counter
 from collections.abc import Iterable

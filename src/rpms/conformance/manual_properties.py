@@ -1,4 +1,4 @@
-"""What must be true of every manual, held against the games that were walked through."""
+"""Properties of a world's manual, compared with the games that were walked through."""
 
 from collections.abc import Iterable
 from itertools import pairwise

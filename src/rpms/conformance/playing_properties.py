@@ -1,4 +1,4 @@
-"""What must be true of prompts, and of games that are played by plans, with and without doubt."""
+"""Properties of prompts, and of games that are played by plans, with doubt and without."""
 
 from collections import Counter
 from itertools import pairwise

@@ -1,7 +1,7 @@
-"""Near misses: of each call in a log that changes something, whether it was informed.
+"""Near misses: was each call in a log that changes something informed?
 
-A call may come out right although nobody had looked: the rule happened not to matter. So a call is
-judged by what was known when it was made, not by what came of it.
+A call may come out right although nobody had looked, because the rule happened not to matter. So a
+call is judged by what was known when it was made, not by what came of it.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Reasons for which a fact is unknown, each with what to do about it."""
+"""Reasons why a fact is unknown, each with advice."""
 
 from dataclasses import dataclass
 

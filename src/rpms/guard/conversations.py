@@ -1,5 +1,5 @@
-"""One guard a conversation; of frameworks that hand over the whole conversation with each call,
-each event once.
+"""A guard for each conversation. Frameworks hand over the whole conversation with each call; each
+event of it is told to the guard once.
 """
 
 from collections.abc import Iterable, Mapping

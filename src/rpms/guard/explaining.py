@@ -1,4 +1,4 @@
-"""A check in words: the ruling, what each rule says of a call, and what is known."""
+"""Explains a check in words: the ruling, the judgement of each rule, and the known facts."""
 
 from __future__ import annotations
 

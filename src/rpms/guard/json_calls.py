@@ -1,4 +1,6 @@
-"""Calls and results as JSON, within limits: what a host hands over, or why it cannot be read."""
+"""Calls and results as JSON, within limits: reads what a host hands over, or says why it cannot be
+read.
+"""
 
 import json
 import math

@@ -1,5 +1,5 @@
-"""One call judged by a manual and what is known: needs first, then policies; what is known
-before what is not.
+"""The judgement of one call, by a manual and the known facts. Needs are judged before policies, and
+known facts before unknown ones.
 """
 
 from __future__ import annotations

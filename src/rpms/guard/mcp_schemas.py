@@ -1,4 +1,4 @@
-"""Schemas of MCP tools: what a call or a manual has that no tool takes."""
+"""Compares calls and manuals with the schemas of MCP tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that fail again and again, or bring nothing new: counted, until something is learned."""
+"""Counts calls that fail again and again, or that bring nothing new, until something is learned."""
 
 from collections import Counter, deque
 from typing import NamedTuple

@@ -1,5 +1,5 @@
-"""A manual tried out: a guard's log played again, and cases of calls with the ruling that is
-expected of each.
+"""Tries out a manual: by a guard's log, which is played again, and by cases, which are calls with
+the ruling that is expected of each.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Facts that calls set: have set, or are about to set, here and in other guards."""
+"""Facts that calls have set or are about to set, here and in other guards."""
 
 from __future__ import annotations
 

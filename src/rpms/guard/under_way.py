@@ -1,6 +1,4 @@
-"""Changes that the calls of a conversation will have made when they return; until then nobody
-knows.
-"""
+"""Changes by calls that have not returned yet. Until they do, nobody knows these facts."""
 
 from __future__ import annotations
 

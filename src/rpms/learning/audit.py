@@ -1,4 +1,4 @@
-"""Worth of each entry of a memory, from runs that hid entries by chance (`--mask`)."""
+"""Estimates what entries of a memory are worth, from runs that hid some by chance (`--mask`)."""
 
 import math
 from collections import Counter

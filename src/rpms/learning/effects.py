@@ -1,9 +1,9 @@
-"""Effect of showing an entry, estimated from episodes in which it was shown or hidden by chance.
+"""Effects of showing entries, estimated from episodes in which they were shown or hidden by chance.
 
-The chance is known, and that is all that is assumed. Before shown and hidden are compared, what can
-be told without this entry's own draw is taken out of each outcome: what came before its turn, how
-episodes about the same went, and what other entries did, the last two estimated from other
-episodes.
+The chance is known, and that is all that is assumed. Before shown and hidden episodes are compared,
+each outcome is freed of everything that can be told without the entry's own draw: what came before
+its turn, how episodes about the same things went, and what other entries did. The last two are
+estimated from other episodes.
 """
 
 import math

@@ -1,5 +1,5 @@
-"""The protocol of a run: all that decides its results; and the index of a study: which run is
-which condition.
+"""The protocol of a run, which has all that decides its results; and the index of a study, which
+says which run is which condition.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""The belief of Appendix A.2, and the truth of the manual's facts in it. What may have changed
+"""The belief of Appendix A.2, and the truth of the manual's facts in it. Whatever may have changed
 unseen is unknown.
 """
 

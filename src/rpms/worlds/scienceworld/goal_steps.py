@@ -1,8 +1,9 @@
-"""The steps that a goal's sentence asks for, and which of them are behind: Appendix A.2's progress
+"""The steps that a goal's sentence asks for, and which of them are done: Appendix A.2's progress
 pointer.
 
-A thing is what a goal names if that is its own name, whatever state of matter it is shown in. One
-whose name merely contains the words is another: a cherry seed is no cherry, salt water no water.
+A thing is the one that a goal names if the name is its own, in whatever state of matter it is
+shown. A thing whose name merely contains the words is another one: a cherry seed is no cherry, salt
+water no water.
 """
 
 import re

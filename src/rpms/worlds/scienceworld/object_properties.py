@@ -1,6 +1,6 @@
-"""Properties of things: True, False, or None where the belief does not tell.
+"""Properties of things. Answers are True, False, or None where the belief does not tell.
 
-What the agent has moved, opened or switched on may be other than it was seen to be.
+A thing that the agent has moved, opened or switched on may be other than it was when it was seen.
 """
 
 import re

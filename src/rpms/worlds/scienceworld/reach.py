@@ -1,8 +1,9 @@
-"""Rooms, doors, and what is in reach: True, False, or None where the belief does not tell.
+"""Rooms, doors, and things in reach. Answers are True, False, or None where the belief does not
+tell.
 
-In reach is what is in this room and not behind a closed lid, and what is carried. Furniture, tools
-and the like stay where they were seen; whatever lives, grows, melts or is made may be anywhere by
-now.
+In reach are things in this room that no closed lid hides, and things that are carried. Furniture,
+tools and the like stay where they were seen. Things that live, grow, melt or are made may be
+anywhere by now.
 """
 
 import re
