@@ -316,9 +316,12 @@ def test_corrections_do_not_take_a_split_that_the_pairs_are_not_of(taught, rpms:
 
 
 @pytest.mark.parametrize("thoughts", Thoughts)
-def test_corrections_say_sub_goals_as_the_pairs_do(rpms: Rpms, tmp_path, thoughts):
+def test_corrections_are_of_the_conditions_and_the_form_of_the_pairs(
+    rpms: Rpms, tmp_path, thoughts
+):
     out = tmp_path / "pairs.jsonl"
-    teach_pairs(replace(classroom(1), thoughts=thoughts), out, None, Listener(), processes=1)
+    room = replace(classroom(1), conditions=("baseline", "full"), thoughts=thoughts)
+    teach_pairs(room, out, None, Listener(), processes=1)
     script = tmp_path / "script.txt"
     script.write_text("look\n" * 20, encoding="utf-8")
     words = ["teach", "correct", f"scripted/{script}", "alfworld", "--pairs", out]
@@ -326,7 +329,9 @@ def test_corrections_say_sub_goals_as_the_pairs_do(rpms: Rpms, tmp_path, thought
     assert ran.code == 0, ran.err
     pairs = read_pairs(out)
     assert {pair.source for pair in pairs} == set(PairSource)
-    assert {pair.thoughts for pair in pairs} == {thoughts}
+    corrections = [pair for pair in pairs if pair.source is PairSource.CORRECTION]
+    assert {pair.condition for pair in corrections} == {"baseline", "full"}
+    assert {pair.thoughts for pair in corrections} == {thoughts}
     answers = [pair.completion[0].content for pair in pairs]
     assert any("find_object - " in answer for answer in answers) == (thoughts is Thoughts.PRINTED)
 

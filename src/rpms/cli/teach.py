@@ -2,6 +2,7 @@
 correct its mistakes.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -19,11 +20,12 @@ from rpms.logic.counting import counted
 from rpms.logic.errors import InputError, nearest
 from rpms.models.catalogue import PROVIDERS, taught_on
 from rpms.models.windows import context_window
+from rpms.paper.condition import CONDITIONS
 from rpms.play.display import Lines, progress
 from rpms.play.settings import ALLOW, NO_MEMORY, REFUSE, Settings
 from rpms.store.files import write_whole
 from rpms.teaching.classroom import Classroom, TaughtPairs, correct, read_conditions, teach_pairs
-from rpms.teaching.pairs import TRAINING, messages_text, read_pairs, thoughts_in
+from rpms.teaching.pairs import TRAINING, Pair, messages_text, pairs_so_far, read_pairs
 from rpms.teaching.teacher import Thoughts
 from rpms.teaching.trainer import Training
 from rpms.teaching.training import train
@@ -52,6 +54,7 @@ _MOST_NAMED = 5
 """Games that are named where the teacher lost some."""
 
 
+_ALL_CONDITIONS = ",".join(CONDITIONS)
 ConditionsOption = Annotated[
     str, typer.Option(help="The conditions that prompts are written for.", metavar="NAME,…")
 ]
@@ -80,7 +83,7 @@ def write_pairs(
             help="The pairs to write, such as pairs.jsonl; the teacher's games are kept beside it."
         ),
     ],
-    conditions: ConditionsOption = "baseline,rules-only,memory-only,full",
+    conditions: ConditionsOption = _ALL_CONDITIONS,
     thoughts: ThoughtsOption = Thoughts.WORDS,
     messages: MessagesOption = None,
     engine: EngineOption = "native",
@@ -182,7 +185,14 @@ def correct_student(
     pairs: Annotated[
         Path, typer.Option(help="The pairs to add to; the student's games are kept beside it.")
     ],
-    conditions: ConditionsOption = "baseline,rules-only,memory-only,full",
+    conditions: Annotated[
+        str | None,
+        typer.Option(
+            help="The conditions that the student plays; by default those of the pairs.",
+            metavar="NAME,…",
+            show_default=False,
+        ),
+    ] = None,
     thoughts: Annotated[
         Thoughts | None,
         typer.Option(
@@ -211,8 +221,11 @@ def correct_student(
     found = find_world(world)
     if settings.given.keys().isdisjoint(("task", "sample", "limit", "per_task")):
         settings = _same_games(settings, pairs, found)
-    room = _classroom(resources, settings, found, conditions, engine, option)
-    room = replace(room, thoughts=thoughts or _same_thoughts(pairs))
+    before = pairs_so_far(pairs)
+    room = _classroom(
+        resources, settings, found, conditions or _same_conditions(before), engine, option
+    )
+    room = replace(room, thoughts=thoughts or _same_thoughts(before))
     model = student if student.partition("/")[0] in PROVIDERS else f"hf/{student}"
     named = resources.model(model, settings)
     named.check()
@@ -268,9 +281,15 @@ def _same_games(settings: Settings, pairs: Path, world: World) -> Settings:
     )
 
 
-def _same_thoughts(pairs: Path) -> Thoughts:
-    """The way in which the pairs of a file say sub-goals; in words where it has none, or both."""
-    printed = thoughts_in(pairs) == {Thoughts.PRINTED}
+def _same_conditions(before: Sequence[Pair]) -> str:
+    """The conditions whose prompts are taught so far; all four where none is."""
+    taught = {pair.condition for pair in before}
+    return ",".join(name for name in CONDITIONS if name in taught) or _ALL_CONDITIONS
+
+
+def _same_thoughts(before: Sequence[Pair]) -> Thoughts:
+    """The way in which the pairs so far say sub-goals; in words where there are none, or both."""
+    printed = {pair.thoughts for pair in before} == {Thoughts.PRINTED}
     return Thoughts.PRINTED if printed else Thoughts.WORDS
 
 

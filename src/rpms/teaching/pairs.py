@@ -116,18 +116,18 @@ def require_one_world(file: Path, pairs: Sequence[Pair]) -> None:
 
 def check_addable(file: Path, world: str) -> None:
     """Refuse a file to which pairs of a world cannot be added, before anything is played for it."""
-    for pair in parse_pairs(file, _text_so_far(file)):
+    for pair in pairs_so_far(file):
         if pair.world != world:
             raise FileError(file, None, f"holds pairs of {pair.world}, not of {world}")
 
 
+def pairs_so_far(file: Path) -> tuple[Pair, ...]:
+    """Read the pairs of a file that may not be there yet."""
+    return parse_pairs(file, _text_so_far(file))
+
+
 def _text_so_far(file: Path) -> str:
     return read_text(file, LARGEST_PAIRS) if is_there(file) else ""
-
-
-def thoughts_in(file: Path) -> set[str]:
-    """The ways in which the thoughts of a file's pairs say sub-goals; none without a file."""
-    return {pair.thoughts for pair in parse_pairs(file, _text_so_far(file))}
 
 
 def add_pairs(file: Path, found: Iterable[Pair]) -> int:
