@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import cycle, islice
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rpms.logic.actions import PARAMETER
 from rpms.logic.belief import Belief
@@ -88,6 +88,20 @@ class Walk:
     task: Task
     goal: Goal
     moments: tuple[WalkStep, ...]
+
+
+class MomentOf(NamedTuple):
+    """A moment, and the walk that it is of."""
+
+    walk: Walk
+    moment: WalkStep
+
+
+class BeliefForGoal(NamedTuple):
+    """A belief, and the goal that it serves."""
+
+    goal: Goal
+    belief: Belief
 
 
 class Broken(Exception):
@@ -230,10 +244,10 @@ class Subject:
         """The planner's choice; nothing if it has none, which its own property judges."""
         try:
             text = moment.outcome.observation
-            _, command = follow_plan(decide(self.mind, goal, prior, moment.action, text, ()))
+            decision = decide(self.mind, goal, prior, moment.action, text, ())
+            return follow_plan(decision).command
         except Exception:  # noqa: BLE001  a stranger's world may raise anything
             return ""
-        return command
 
     @cached_property
     def mind(self) -> Mind:
@@ -266,32 +280,32 @@ class Subject:
             command = self._rng.choice(NONSENSE[2:4])
         return PARAMETER.sub(lambda _: self._rng.choice(names), command)
 
-    def moments(self) -> Iterator[tuple[Walk, WalkStep]]:
+    def moments(self) -> Iterator[MomentOf]:
         """Every moment of every walk."""
         for walk in self.walks:
             for moment in walk.moments:
-                yield walk, moment
+                yield MomentOf(walk, moment)
 
-    def some_moments(self) -> list[tuple[Walk, WalkStep]]:
+    def some_moments(self) -> list[MomentOf]:
         """The first, the middle and the last moment of each walk."""
-        some: list[tuple[Walk, WalkStep]] = []
+        some: list[MomentOf] = []
         for walk in self.walks:
             for at in sorted({0, len(walk.moments) // 2, -1}):
-                some.append((walk, walk.moments[at]))
+                some.append(MomentOf(walk, walk.moments[at]))
         return some
 
-    def states(self) -> list[tuple[Goal, Belief]]:
+    def states(self) -> list[BeliefForGoal]:
         """Every belief with its goal, those after nonsense included."""
-        states = [(walk.goal, moment.belief) for walk, moment in self.moments()]
+        states = [BeliefForGoal(walk.goal, moment.belief) for walk, moment in self.moments()]
         states += self.strange_beliefs
         return states
 
     @cached_property
-    def strange_beliefs(self) -> tuple[tuple[Goal, Belief], ...]:
+    def strange_beliefs(self) -> tuple[BeliefForGoal, ...]:
         """Beliefs after nonsense, and after what the games said, cut and glued together wrongly."""
         said = [moment.outcome.observation for _, moment in self.moments()]
         texts = list(NONSENSE)
-        found = []
+        found: list[BeliefForGoal] = []
         for _ in range(4 * len(NONSENSE)):
             one = self._rng.choice(said)
             other = self._rng.choice(said)
@@ -302,7 +316,7 @@ class Subject:
                 action = self._rng.choice((None, text, moment.action))
                 goal = walk.goal
                 held = self._ask("belief", self.updated, moment.belief, action, text, goal)
-                found.append((goal, held))
+                found.append(BeliefForGoal(goal, held))
         return tuple(found)
 
     def atoms(self, moment: WalkStep) -> Iterator[Atom]:

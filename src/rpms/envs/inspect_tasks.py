@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.envs.env_episodes import Episodes
 from rpms.logic.errors import ContextOverflow, InputError, ModelError
@@ -67,14 +67,22 @@ def _mistakes_in_a_line() -> Iterator[None]:
         raise _Refused(str(error)) from None
 
 
-def _chosen(name: str, split: str | None, settings: Mapping[str, Any]) -> tuple[Settings, Episodes]:
+class _Chosen(NamedTuple):
+    """The settings of an evaluation, and the tasks that it plays."""
+
+    settings: Settings
+    episodes: Episodes
+
+
+def _chosen(name: str, split: str | None, settings: Mapping[str, Any]) -> _Chosen:
+    """Divide the settings of an evaluation into those of a run and those of its games."""
     of_episodes: dict[str, Any] = {}
     of_run: dict[str, Any] = {"split": split}
     for key, value in settings.items():
         chosen = of_episodes if key in ("data", "engine", "options") else of_run
         chosen[key] = value
     given = Settings.read(of_run)
-    return given, Episodes(name, split, **of_episodes, max_steps=given.steps)
+    return _Chosen(given, Episodes(name, split, **of_episodes, max_steps=given.steps))
 
 
 @task

@@ -18,7 +18,7 @@ from functools import cache, partial
 from keyword import iskeyword
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Generic, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER, MOST_JSON_VALUES
 from rpms.foreign.shown import excerpt
@@ -105,6 +105,13 @@ def _mistake(error: Exception) -> str:
     return "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "nested too deeply"
 
 
+class LineValue(NamedTuple, Generic[_Value]):
+    """A value of a file, and the number of the line that it begins at."""
+
+    line: int
+    value: _Value
+
+
 def read_jsonl(
     file: str | Path,
     lines: Iterable[str] | str,
@@ -113,8 +120,8 @@ def read_jsonl(
     *,
     halves: bool = True,
     damaged: bool = False,
-) -> Iterator[tuple[int, _Value]]:
-    """The values of JSON lines, as `read` makes them, each with the number of its line.
+) -> Iterator[LineValue[_Value]]:
+    """The values of JSON lines, as `read` makes them.
 
     `lines`: the lines, with one value each; or one text, in which a value may take several lines.
     Checksums are for the caller to check. A mistake is a FileError that names the line and begins
@@ -138,7 +145,7 @@ def read_jsonl(
                     break
                 further = text.count("\n", start, getattr(error, "pos", start))
                 raise FileError(file, line + further, f"{problem}: {_mistake(error)}") from None
-            yield line, found
+            yield LineValue(line, found)
             following = _after_blanks(text, end)
             line += text.count("\n", start, following)
             start = following

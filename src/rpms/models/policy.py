@@ -19,14 +19,21 @@ from rpms.models.base import Answer, Request
 from rpms.paper.beyond import Menu
 from rpms.paper.decide import Decision
 
-Policy = Callable[[Decision], tuple[str, str]]
+Policy = Callable[[Decision], "PlannedAnswer"]
 """Chooses a thought and an action by the step's decision."""
 NO_MENU = "Thought: There is no menu to choose from."
 """The answer to a prompt without a menu. It has no action, and costs a step as any such answer
 does."""
 
 
-def follow_plan(decision: Decision) -> tuple[str, str]:
+class PlannedAnswer(NamedTuple):
+    """The answer of a program that follows plans."""
+
+    thought: str
+    command: str
+
+
+def follow_plan(decision: Decision) -> PlannedAnswer:
     """The policy called `planner`: begin the best plan.
 
     What the decision does not know, it does not know.
@@ -36,9 +43,10 @@ def follow_plan(decision: Decision) -> tuple[str, str]:
 
     options = plan_of(decision).options
     if options:
-        return f"I want to {decision.progress.text}.", options[0].command
+        thought = f"I want to {decision.progress.text}."
+        return PlannedAnswer(thought, options[0].command)
     reason = reasoner_of(decision.schemas).impasse(Situation(decision.belief, decision.goal))
-    return f"Nothing is left to try: {reason}.", _waiting(decision)
+    return PlannedAnswer(f"Nothing is left to try: {reason}.", _waiting(decision))
 
 
 def _waiting(decision: Decision) -> str:

@@ -64,6 +64,14 @@ class Sdk(NamedTuple):
     """The path that questions are sent to."""
 
 
+class _Adapted(NamedTuple):
+    """Arguments as a model takes them."""
+
+    arguments: dict[str, Any]
+    notes: tuple[str, ...]
+    """Notes on arguments that were left out or renamed."""
+
+
 class ServedModel:
     """A model that a server answers for, through the official SDK; any number of threads may
     ask it.
@@ -163,7 +171,7 @@ class ServedModel:
             lambda: self._attempt(question), self._patience, str(self._endpoint), self._tell
         )
         spent = replace(reply.usage, requests=question.requests, seconds=time.monotonic() - started)
-        _, adapted = self._adapt(arguments, question.adapted)
+        adapted = self._adapt(arguments, question.adapted).notes
         cleaned = self._clean(reply, decoding.stop)
         return replace(cleaned, usage=spent, notes=(*adapted, *reply.notes, *notes, *cleaned.notes))
 
@@ -171,7 +179,7 @@ class ServedModel:
         """Ask until there is an answer or a failure, with fewer parameters after each refusal."""
         while True:
             question.requests += 1
-            sent, _ = self._adapt(question.arguments, question.adapted)
+            sent = self._adapt(question.arguments, question.adapted).arguments
             reply = self._try({**sent, **question.extra})
             if isinstance(reply, Answer):
                 with self._lock:
@@ -236,10 +244,8 @@ class ServedModel:
             words = (self._endpoint, what, max(wait, 1.0), max(left, 1.0))
             _LOG.warning("%s: %s, trying again in %.0f s, giving up in %.0f s", *words)
 
-    def _adapt(
-        self, arguments: Mapping[str, Any], here: Mapping[str, str | None]
-    ) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Arguments as this model takes them, and notes on what was left out or renamed."""
+    def _adapt(self, arguments: Mapping[str, Any], here: Mapping[str, str | None]) -> _Adapted:
+        """Adapt arguments to this model: what it refused before is left out, or renamed."""
         with self._lock:
             adapted = {**self._adapted, **here}
         sent: dict[str, Any] = {}
@@ -251,7 +257,7 @@ class ServedModel:
             if name in adapted:
                 what = f"sent as {new}" if new else "not sent: refused by this model"
                 notes.append(f"{name} {what}")
-        return sent, tuple(sorted(notes))
+        return _Adapted(sent, tuple(sorted(notes)))
 
 
 CARRIERS = ("structured_outputs", "grammar", "response_format")

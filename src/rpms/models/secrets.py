@@ -8,6 +8,7 @@ import re
 import unicodedata
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from rpms.foreign.limits import LONGEST_LINE
@@ -123,16 +124,17 @@ def _cut(text: str, secrets: Iterable[str]) -> str:
     """A text without some secrets, also where characters that are drawn as nothing, or wider
     letters, disguise them.
     """
-    plain = [_plain(secret)[0] for secret in secrets]
+    plain = [_plain(secret).letters for secret in secrets]
     wanted = sorted(filter(None, plain), key=len, reverse=True)
     if not wanted:
         return text
     any_of_them = "|".join(map(re.escape, wanted))
-    letters, places = _plain(text)
+    seen = _plain(text)
+    places = seen.places
     without = ""
     end = 0
     # they may overlap, and a server may write them in capitals
-    for found in re.finditer(f"(?=({any_of_them}))", letters, re.IGNORECASE):
+    for found in re.finditer(f"(?=({any_of_them}))", seen.letters, re.IGNORECASE):
         start = places[found.start(1)]
         if start >= end:
             without += text[end:start] + _REMOVED
@@ -140,12 +142,18 @@ def _cut(text: str, secrets: Iterable[str]) -> str:
     return without + text[end:]
 
 
-def _plain(text: str) -> tuple[str, Sequence[int]]:
-    """The letters of a text that can be seen, each in its usual form, and the place of each in
-    the text.
-    """
+class _Visible(NamedTuple):
+    """The letters of a text that can be seen, each in its usual form."""
+
+    letters: str
+    places: Sequence[int]
+    """The place of each in the text."""
+
+
+def _plain(text: str) -> _Visible:
+    """A text without what cannot be seen in it."""
     if text.isascii() and text.isprintable():
-        return text, range(len(text))
+        return _Visible(text, range(len(text)))
     letters: list[str] = []
     places: list[int] = []
     for place, char in enumerate(text):
@@ -154,7 +162,7 @@ def _plain(text: str) -> tuple[str, Sequence[int]]:
         usual = char if char.isascii() else unicodedata.normalize("NFKC", char)
         letters.extend(usual)
         places.extend([place] * len(usual))
-    return "".join(letters), places
+    return _Visible("".join(letters), places)
 
 
 def safe_excerpt(text: str, secrets: Iterable[str] = ()) -> str:

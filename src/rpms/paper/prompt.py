@@ -141,6 +141,13 @@ class Message:
     content: str
 
 
+class Section(NamedTuple):
+    """A part of a prompt as a person sees it."""
+
+    title: str
+    text: str
+
+
 class Speak(Protocol):
     """A prompt's form, in place of the usual ones."""
 
@@ -238,18 +245,18 @@ class Prompt:
         usual = replace(self, speak=None).messages()
         return () if spoken == usual else spoken
 
-    def sections(self) -> Iterator[tuple[str, str]]:
-        """Titles and texts that show a prompt to a person: its blocks, or the messages that a
-        part of the user's own made of them.
+    def sections(self) -> Iterator[Section]:
+        """The prompt as a person sees it: its blocks, or the messages that a part of the user's own
+        made of them.
         """
         messages = self.own_messages()
         for number, message in enumerate(messages, start=1):
             tokens = estimate_tokens(message.content)
             title = f"message {number} of {len(messages)}, {message.role}, {tokens} tokens"
-            yield title, message.content
+            yield Section(title, message.content)
         if not messages:
             for block in self.blocks:
-                yield f"{block.part}, {block.tokens} tokens", block.text
+                yield Section(f"{block.part}, {block.tokens} tokens", block.text)
 
     def injected(self) -> tuple[Block, ...]:
         """The knowledge blocks: what sets this prompt apart from the baseline's."""

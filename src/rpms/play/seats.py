@@ -25,7 +25,7 @@ from rpms.play.step import Player
 from rpms.play.understanding import Reads
 from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
 from rpms.store.price import Price
-from rpms.store.runs import Timing
+from rpms.store.runs import TextBeside, Timing
 from rpms.worlds.base import REQUEST, Game, Outcome, Setting, Task
 
 WITHOUT_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
@@ -189,7 +189,7 @@ class Finished:
     row: EpisodeRow
     data: bytes
     timing: Timing
-    beside: tuple[tuple[str, str], ...]
+    beside: tuple[TextBeside, ...]
     usages: tuple[Usage, ...]
     """Cost of each step, for a listener that adds up prices."""
 
@@ -208,10 +208,11 @@ def finish(
         tuple(usage.seconds for usage in usages),
         tuple(usage.requests for usage in usages),
     )
-    beside = tuple((folder, make(episode)) for folder, make in plan.keep.items())
+    beside = [TextBeside(folder, make(episode)) for folder, make in plan.keep.items()]
     if plan.trial:
-        beside = (*beside, (CARRIED, json.dumps(carried) + "\n"))
-    return Finished(row_of(episode), packed(episode_text(episode)), timing, beside, usages)
+        beside.append(TextBeside(CARRIED, json.dumps(carried) + "\n"))
+    data = packed(episode_text(episode))
+    return Finished(row_of(episode), data, timing, tuple(beside), usages)
 
 
 _THIS_EPISODE = 1

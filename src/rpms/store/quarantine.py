@@ -88,11 +88,18 @@ def write_quarantine(memory: Path, items: Iterable[Quarantined], world: str) -> 
     write_whole(quarantine_file(memory), "\n".join(lines) + "\n")
 
 
+class Divided(NamedTuple):
+    """Entries that stay in a memory, and those that are set aside."""
+
+    kept: tuple[Entry, ...]
+    aside: tuple[Quarantined, ...]
+
+
 def set_aside(
     entries: Iterable[Entry], reasons: Mapping[str, str], before: Sequence[Quarantined] = ()
-) -> tuple[tuple[Entry, ...], tuple[Quarantined, ...]]:
-    """Divide entries into those that stay and those set aside: by id for a reason, or by
-    content as before.
+) -> Divided:
+    """Divide entries into those that stay and those that are set aside: by id, for a reason, or
+    since an entry with the same content was set aside before.
     """
     gone = {_content(item.entry) for item in before}
     stay: list[Entry] = []
@@ -104,7 +111,7 @@ def set_aside(
             aside.append(Quarantined(entry, reasons[entry.id]))
         else:
             stay.append(entry)
-    return tuple(stay), tuple(aside)
+    return Divided(tuple(stay), tuple(aside))
 
 
 def _content(entry: Entry) -> tuple[str, ...]:

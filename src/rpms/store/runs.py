@@ -242,6 +242,13 @@ def _of_task(file: Path, task: str, read: _Episode) -> _Episode:
     return read
 
 
+class TextBeside(NamedTuple):
+    """A text that is kept beside an episode, in a folder of the run."""
+
+    folder: str
+    text: str
+
+
 @dataclass
 class OpenRun:
     """A run folder that this process may write to."""
@@ -254,7 +261,7 @@ class OpenRun:
     _timings: int = field(repr=False)
 
     def write(
-        self, row: EpisodeRow, data: bytes, timing: Timing, beside: Iterable[tuple[str, str]] = ()
+        self, row: EpisodeRow, data: bytes, timing: Timing, beside: Iterable[TextBeside] = ()
     ) -> None:
         """Keep one finished episode, safe from a crash; first `beside`, folders and texts, with
         checksums.

@@ -45,14 +45,20 @@ def _side_by_side(choices: Sequence[Sequence[int]]) -> list[_Packed]:
     return packed
 
 
+class WeighedRow(NamedTuple):
+    """The log probabilities of a row's choices, and the row's place in the batch."""
+
+    place: int
+    weights: list[float]
+
+
 def weigh(
     torch: Any, model: Any, rows: Sequence[PromptRow], places: Sequence[int], cache: Any, mask: Any
-) -> Iterator[tuple[int, list[float]]]:
-    """Each row's place in the batch and the log probabilities of its choices; what all begin
-    with is left out.
-    """
+) -> Iterator[WeighedRow]:
+    """Weigh the choices of each row. The words that all choices begin with are left out."""
     if not sees_all(model.config):
-        yield from zip(places, (_weigh_anew(torch, model, row) for row in rows), strict=True)
+        for place, row in zip(places, rows, strict=True):
+            yield WeighedRow(place, _weigh_anew(torch, model, row))
         return
     at_once = _rows_at_once(torch, model, rows, on_gpu=mask.is_cuda)
     for start in range(0, len(rows), at_once):
@@ -62,7 +68,7 @@ def weigh(
         ends = sorted(rows[start].letters.line_ends)
         scores = _scores(torch, model, packed, _cache_of(cache, at), mask[at], ends)
         for place, row, tokens, line in zip(places[some], rows[some], packed, scores, strict=True):
-            yield place, _sum_by_choice(tokens, line, len(row.choices))
+            yield WeighedRow(place, _sum_by_choice(tokens, line, len(row.choices)))
 
 
 def _rows_at_once(torch: Any, model: Any, rows: Sequence[PromptRow], *, on_gpu: bool) -> int:

@@ -134,9 +134,9 @@ class Loop:
         """Decide the rows that wait for one of their choices."""
         waiting = [place for place, index in enumerate(live) if rows[index].waits]
         some = [rows[live[place]] for place in waiting]
-        for place, weights in weigh(self._torch, self._model, some, waiting, at.cache, at.mask):
-            index = live[place]
-            rows[index].decide(choose.whole(weights, index), weights)
+        for weighed in weigh(self._torch, self._model, some, waiting, at.cache, at.mask):
+            index = live[weighed.place]
+            rows[index].decide(choose.whole(weighed.weights, index), weighed.weights)
 
     def _read(self, prompts: Sequence[Sequence[int]]) -> _Computed:
         """Compute the prompts, beginning with what is kept of earlier ones."""

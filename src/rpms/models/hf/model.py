@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.logic.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Answer, Decoding, Request, Usage
@@ -18,7 +18,7 @@ from rpms.models.hf.adapters import read_weights
 from rpms.models.hf.attention import share_keys_and_values
 from rpms.models.hf.loop import Loop
 from rpms.models.hf.rows import Letters, PromptRow
-from rpms.models.hf.weights import load_weights
+from rpms.models.hf.weights import LoadedWeights, load_weights
 from rpms.paper.prompt import Message
 
 BATCH_SHARE = 0.3
@@ -81,6 +81,14 @@ class BatchedQuestion:
         )
 
 
+class _Round(NamedTuple):
+    """Questions that are answered together."""
+
+    asked: list[BatchedQuestion]
+    closing: bool
+    """True if no further round follows."""
+
+
 class Batcher:
     """Collects questions and answers them together on a thread of its own.
 
@@ -125,14 +133,15 @@ class Batcher:
     def _work(self) -> None:
         more = True
         while more:
-            asked, more = self._collect()
+            collected = self._collect()
+            more = not collected.closing
             started = time.monotonic()
-            for batch in batches(asked, self._limits.prompts, self._tokens):
+            for batch in batches(collected.asked, self._limits.prompts, self._tokens):
                 self._answer(batch)
             self._last_round = time.monotonic() - started
 
-    def _collect(self) -> tuple[list[BatchedQuestion], bool]:
-        """The questions of one round, and whether there may be more rounds.
+    def _collect(self) -> _Round:
+        """Collect the questions of one round.
 
         Callers of the last round are waited for within limits, so that two halves of the episodes
         do not take turns.
@@ -151,7 +160,7 @@ class Batcher:
             except queue.Empty:
                 break
         self._expected = frozenset(one.asker for one in asked)
-        return asked, item is not None
+        return _Round(asked, closing=item is None)
 
     def _answer(self, batch: list[BatchedQuestion]) -> None:
         """Answer a batch.
@@ -264,10 +273,11 @@ class HFModel:
         if self._device == "cuda":
             self._torch.cuda.empty_cache()
 
-    def _load(self, source: str) -> tuple[Any, Any]:
+    def _load(self, source: str) -> LoadedWeights:
+        """Load weights onto the device, ready to answer."""
         dtype = self._torch.bfloat16 if self._device == "cuda" else self._torch.float32
-        tokenizer, model = load_weights(self.name, read_weights(source), dtype)
-        return tokenizer, model.to(self._device).eval()
+        loaded = load_weights(self.name, read_weights(source), dtype)
+        return loaded._replace(model=loaded.model.to(self._device).eval())
 
     def _tokens(self, share: float, size: int) -> int:
         """Tokens of so many bytes each that fit a share of the free memory."""

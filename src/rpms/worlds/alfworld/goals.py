@@ -5,6 +5,7 @@ how far it is met.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rpms.logic.facts import kind_of
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
@@ -23,6 +24,13 @@ SENTENCES: Mapping[str, Sequence[str]] = MADE["sentences"]
 TASK_TYPES = tuple(SENTENCES)
 """ALFWorld's six task types, by the names that start their folders."""
 STATES = {HEAT: "hot", COOL: "cool", CLEAN: "clean"}
+
+
+class Treatment(NamedTuple):
+    """A verb and the type of appliance, by which an object is heated, cooled or cleaned."""
+
+    verb: str
+    appliance: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +60,10 @@ class GameGoal:
         return 2 if self.type == TWO else 1
 
     @property
-    def treatment(self) -> tuple[str, str] | None:
-        """Verb and appliance by which the object is treated before it is put down."""
-        return tuple(MADE["treatments"][self.type]) if self.type in MADE["treatments"] else None
+    def treatment(self) -> Treatment | None:
+        """The treatment of the object before it is put down; None if there is none."""
+        made = MADE["treatments"].get(self.type)
+        return None if made is None else Treatment(*made)
 
     @property
     def destination(self) -> str | None:

@@ -191,8 +191,15 @@ def _check_rules_of_actions(domain: Domain, old: Domain, new: Domain) -> None:
         raise Damage(f"has an action {quoted(unknown[0])} that ALFWorld does not have")
 
 
-def recognise(domain: Domain, grammar: Grammar) -> tuple[Dialect, str]:
-    """The dialect of a game and its goal sentence.
+class Recognised(NamedTuple):
+    """The dialect of a game, and its goal in words."""
+
+    dialect: Dialect
+    task: str
+
+
+def recognise(domain: Domain, grammar: Grammar) -> Recognised:
+    """Recognise the dialect of a game, and read its goal sentence.
 
     Raises Damage when its wording is not ALFWorld's.
     """
@@ -214,7 +221,7 @@ def recognise(domain: Domain, grammar: Grammar) -> tuple[Dialect, str]:
         any_sink=domain.actions["cleanobject"] == old_cleaning,
         help=helped,
     )
-    return dialect, goal
+    return Recognised(dialect, goal)
 
 
 def _check_actions(domain: Domain, grammar: Grammar, old: Grammar, new: Grammar) -> None:

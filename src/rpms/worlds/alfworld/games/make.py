@@ -95,8 +95,11 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
     goal, as commands.
     """
     start = _Start(engine.layout, facts)
-    verb, appliance_type = goal.treatment or ("", "")
-    appliances = start.receptacles_of(appliance_type) if verb else [""]
+    treatment = goal.treatment
+    verb = "" if treatment is None else treatment.verb
+    appliances = [""]
+    if treatment is not None:
+        appliances = start.receptacles_of(treatment.appliance)
     ends = start.ends_of(goal)
     ways_to_take = [start.ways_to_take(thing) for thing in start.objects_of(goal.object)]
     put = "put {} in/on {}" if engine.dialect.name == "0.3" else "move {} to {}"
