@@ -49,7 +49,7 @@ class Teaching(NamedTuple):
     manual: str = ""
     """The manual that it is told, if that is none of the package's."""
     thoughts: tuple[str, ...] = ()
-    """The ways in which its thoughts say the sub-goal, where they do not say it in words."""
+    """The ways in which its thoughts say the sub-goal, if they do not say it in words."""
 
     @property
     def model(self) -> str:

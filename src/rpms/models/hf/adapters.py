@@ -76,14 +76,14 @@ class Taught:
     settings: dict[str, str | int | float | bool]
     versions: dict[str, str]
     seconds: float
-    """What the training took; one that was stopped, since it went on."""
+    """The seconds that the training took. After a stop, those since it went on."""
     tokens: int
     losses: tuple[tuple[int, float], ...]
     """Mean loss of the completions, by step."""
     rounds: int = 0
     """Students that were corrected, one after the other."""
     thoughts: tuple[str, ...] = ()
-    """The ways in which its thoughts say the sub-goal; empty where the pairs do not tell."""
+    """The ways in which its thoughts say the sub-goal; empty if the pairs do not tell."""
 
 
 def taught_of(name: str) -> Taught | None:
@@ -98,7 +98,7 @@ def taught_of(name: str) -> Taught | None:
 
 
 def check_weights(name: str, text: str) -> None:
-    """Refuse paths at which there is nothing; names on a hub are not looked at.
+    """Refuse paths at which there is nothing. Names on a hub are not looked at.
 
     `name`: for the message.
     """
@@ -108,11 +108,17 @@ def check_weights(name: str, text: str) -> None:
         on_a_hub = place[:1] not in "/.~" and path.suffix != ".gguf"
         if place and not on_a_hub and not is_there(path):
             raise InputError(f"{name}: there is no such file or folder as {place}")
-    adapter = Path(weights.adapter).expanduser()
-    if weights.adapter and "/" not in weights.adapter and not is_there(adapter):
+    if weights.adapter:
+        _check_adapter(name, weights.adapter)
+
+
+def _check_adapter(name: str, adapter: str) -> None:
+    """Refuse a folder that holds no adapter, and a name that no adapter on a hub can have."""
+    folder = Path(adapter).expanduser()
+    if "/" not in adapter and not is_there(folder):
         raise InputError(
-            f"{name}: there is no folder {weights.adapter} here, and an adapter on the hub is"
-            " called OWNER/NAME"
+            f"{name}: there is no folder {adapter} here, and an adapter on the hub is called"
+            " OWNER/NAME"
         )
-    if weights.adapter and adapter.is_dir() and not is_there(adapter / ADAPTER_CONFIG):
-        raise InputError(f"{name}: {weights.adapter} is no adapter: it has no {ADAPTER_CONFIG}")
+    if folder.is_dir() and not is_there(folder / ADAPTER_CONFIG):
+        raise InputError(f"{name}: {adapter} is no adapter: it has no {ADAPTER_CONFIG}")
