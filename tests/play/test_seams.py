@@ -43,7 +43,7 @@ def kinds_as_before(monkeypatch):
     """The page registers a kind of its own; the tests that follow in this process know nothing
     of it.
     """
-    monkeypatch.setattr(memory, "_KNOWN", dict(memory._KNOWN))
+    monkeypatch.setattr(memory, "_KINDS", dict(memory._KINDS))
 
 
 @pytest.fixture
@@ -269,8 +269,8 @@ def learn_tales(rpms, my_parts) -> None:
 
 def forget_kinds(monkeypatch) -> None:
     """As in a process that never imported the module with the kind."""
-    usual = {name: kind for name, kind in memory._KNOWN.items() if name != "tale"}
-    monkeypatch.setattr(memory, "_KNOWN", usual)
+    usual = {name: kind for name, kind in memory._KINDS.items() if name != "tale"}
+    monkeypatch.setattr(memory, "_KINDS", usual)
     sys.modules.pop("my_parts", None)
 
 
