@@ -12,19 +12,16 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
-from rpms.logic.achievers import Achievers, achievers_of
 from rpms.logic.belief import Situation
-from rpms.logic.kept_answers import Groundwork
 from rpms.logic.rules import ActiveRules
 from rpms.planning.circles import circle
-from rpms.planning.doubtful_rules import DoubtBook, doubted, doubts_rest_on
 from rpms.planning.edges import UNSEEN, Option
 from rpms.planning.effort import EXPANDED, FURTHER, Effort
 from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.noticed import PlanNoticed
 from rpms.planning.plan_graph import Plan
-from rpms.planning.plans_begun import doubts_of
-from rpms.planning.reason import Reasoner, reasoner_of
+from rpms.planning.reason import reasoner_of
+from rpms.planning.rules_in_doubt import RulesInDoubt
 from rpms.planning.trust import FULL, STEPS, Trust
 from rpms.planning.untried import Spelling, untried
 from rpms.planning.whereabouts import Order, likely_places
@@ -43,39 +40,29 @@ NOT_ALL_WEIGHED = "not all doubts were weighed"
 """Said of the best option where the search ended at its bound (`planning.effort`)."""
 _CHEAPER = 1e-6
 """Steps by which a plan has to be cheaper than one at hand to be looked for."""
-_DOUBTING_KEPT = 4
-"""Rules with doubts that are kept for the steps to come, for each goal: most steps change some
-trust."""
-_REACHES_KEPT = 16
-"""Reaches of rules with doubts that are kept, for each goal."""
-_DOUBTS_KEPT = 500
-"""Actions whose doubts are kept as they were made, for each goal."""
-_GROUNDWORKS_KEPT = 6
-"""Groundworks that rules with doubts share, for each goal: widths differ in what can be done."""
 
 
 def plan_with_doubts(
     context: AdaptContext, rules: ActiveRules, spell: Spelling, noticed: PlanNoticed
 ) -> tuple[Plan, PlanNoticed]:
     """Plan from the manual and the trust left in it."""
-    circumstances = noticed.trust.circumstances(context.situation)
-    state = (context.state, noticed.trust.against_lines())
+    trust = noticed.trust
+    circumstances = trust.circumstances(context.situation)
+    state = (context.state, trust.against_lines())
     step = _DoubtingStep(context, rules, spell, Effort())
-    earlier = noticed.trust.fruitless
-    if earlier.circumstances == circumstances and state in earlier.states:
-        nothing = Plan(cut=earlier.states[state])
+    if trust.fruitless.has(circumstances, state):
+        nothing = Plan(cut=trust.fruitless.states[state])
         step.fruitless.append(_Fruitless(_DEAREST, nothing))
-    begun = _BegunBefore(context, rules, noticed.trust)
+    begun = _BegunBefore(context, rules, trust)
     best, noticed = _best_that_leads_on(step, begun, noticed)
+    trust = noticed.trust
     options = sorted(best.options, key=begun.leads_back)
     if best.opened:
-        tries = untried(context, rules, spell, noticed.trust)
+        tries = untried(context, rules, spell, trust)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
     if best.cut and options:
         options[0] = _with_more_evidence(options[0], NOT_ALL_WEIGHED)
-    offered = {one.command: one.chain for one in reversed(options) if one.chain}
-    trust = noticed.trust
-    trust = trust.but(plans=replace(trust.plans, offered=offered))
+    trust = trust.but(plans=trust.plans.offering(options))
     if step.effort.is_in_vain:
         trust = trust.but(fruitless=trust.fruitless.and_(circumstances, state, cut=best.cut))
     return best.offering(options), noticed.trusting(trust)
@@ -197,7 +184,7 @@ class _DoubtingStep:
             return trusting
         if self._nowhere:
             return self._sound(replace(self._stated, opened=True), trust, idle)
-        doubtful = _Doubtful(self.rules, trust, idle)
+        doubtful = RulesInDoubt(self.rules, trust, idle)
         best = self._doubting_contradicted(doubtful)
         if _settles(best):
             return best
@@ -209,7 +196,7 @@ class _DoubtingStep:
             return Plan()
         return self._sound(self._stated, trust, idle)
 
-    def _doubting_contradicted(self, doubtful: "_Doubtful") -> Plan:
+    def _doubting_contradicted(self, doubtful: RulesInDoubt) -> Plan:
         """The best plan at a price for which contradicted lines alone can be doubted; if there is
         none, and what nobody has seen yet may lead to one, a look for that.
         """
@@ -220,7 +207,7 @@ class _DoubtingStep:
             best = self._looks(doubtful, most=_DEAR)
         return replace(best, searching=self._stated.searching and best.cost == inf)
 
-    def _doubting_any(self, doubtful: "_Doubtful", best: Plan) -> Plan:
+    def _doubting_any(self, doubtful: RulesInDoubt, best: Plan) -> Plan:
         """The best plan that may doubt any line; if there is none, a look at what is unknown."""
         if self._unseen:
             best = _better(best, self._looks(doubtful, self._unseen))
@@ -241,7 +228,7 @@ class _DoubtingStep:
         return replace(looks, opened=True, cut=best.cut)
 
     def _looks(
-        self, doubtful: "_Doubtful", sought: Sequence[str] = (UNSEEN,), most: float = inf
+        self, doubtful: RulesInDoubt, sought: Sequence[str] = (UNSEEN,), most: float = inf
     ) -> Plan:
         """A plan to find things that nobody has seen yet, or whatever is unknown."""
         found = doubtful.reasoner.search(
@@ -249,7 +236,7 @@ class _DoubtingStep:
         )
         return self._sound(found, doubtful.trust, doubtful.idle)
 
-    def _doubting(self, doubtful: "_Doubtful", most: float) -> Plan:
+    def _doubting(self, doubtful: RulesInDoubt, most: float) -> Plan:
         """A plan with doubts that costs no more than `most`, if there is one."""
         for earlier in self.fruitless:
             if most <= earlier.most:
@@ -286,74 +273,3 @@ def _settles(plan: Plan) -> bool:
         return False
     dearest = 2 * _DEAR if plan.opened else _DEAR
     return plan.cost <= dearest or plan.cost == inf
-
-
-@dataclass(frozen=True, eq=False)
-class _Doubtful:
-    """The rules with what may be doubted of them, made when a plan first asks for it."""
-
-    rules: ActiveRules
-    trust: Trust
-    idle: frozenset[str]
-    """Commands that are not to be given as things are."""
-
-    @property
-    def has_grounds(self) -> bool:
-        """True if anything that happened may speak against a line."""
-        trust = self.trust
-        return bool(trust.shaken or trust.learned or self.idle or trust.refusals.refused)
-
-    @cached_property
-    def _weighed(self) -> "_Weighed":
-        return _weighed(self.rules, self.trust)
-
-    @cached_property
-    def reasoner(self) -> Reasoner:
-        """Plans with doubts, and without commands that are not to be given."""
-        reasoner = self._weighed.reasoner
-        commands = self.trust.refusals.barred(self.rules, self.idle)
-        return Reasoner(reasoner.rules, reasoner.achievers, commands)
-
-    def is_contradicted(self, plan: Plan) -> bool:
-        """True if a plan doubts contradicted lines alone."""
-        if not plan.options:
-            return False
-        return self._weighed.contradicted.issuperset(doubts_of(plan.options[0].chain))
-
-
-class _Weighed(NamedTuple):
-    """The rules with doubts at their price, ready to plan with."""
-
-    reasoner: Reasoner
-    contradicted: frozenset[str]
-    """The doubts that go against contradicted lines alone."""
-
-
-def _weighed(rules: ActiveRules, trust: Trust) -> _Weighed:
-    """The rules with doubts, as made in an earlier step where nothing that they rest on changed."""
-    every = achievers_of(rules).kept
-    kept: dict[object, _Weighed] = every.setdefault("doubting", {})
-    rest_on = doubts_rest_on(trust)
-    if rest_on not in kept:
-        if len(kept) >= _DOUBTING_KEPT:
-            kept.clear()
-        kept[rest_on] = _weigh(rules, trust)
-    return kept[rest_on]
-
-
-def _weigh(rules: ActiveRules, trust: Trust) -> _Weighed:
-    """The rules with doubts, on the groundwork of others that reach the same."""
-    trusting = achievers_of(rules)
-    every = trusting.kept
-    reaches: dict[object, object] = every.setdefault("reaches", {})
-    if len(reaches) >= _REACHES_KEPT:
-        reaches.clear()
-    groundworks: dict[object, Groundwork] = every.setdefault("groundworks", {})
-    if len(groundworks) >= _GROUNDWORKS_KEPT:
-        groundworks.clear()
-    book: DoubtBook = every.setdefault("doubts", DoubtBook())
-    book.tidy(_DOUBTS_KEPT)
-    found = doubted(rules, trust, book=book)
-    achievers = Achievers(found.rules, trusting.groundwork)
-    achievers.share(groundworks, reaches)
-    return _Weighed(Reasoner(found.rules, achievers), found.contradicted)

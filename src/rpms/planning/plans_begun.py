@@ -2,7 +2,7 @@
 again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import NamedTuple, Self
@@ -38,6 +38,14 @@ class PlansBegun:
     def doubt(self, command: str) -> str:
         """The line that a command goes against by the plans at hand."""
         return self.offered[command][0].doubt if command in self.offered else ""
+
+    def offering(self, options: Iterable[Option]) -> Self:
+        """The same with other plans at hand; of those that begin alike, the first."""
+        offered: dict[str, Chain] = {}
+        for option in options:
+            if option.chain:
+                offered.setdefault(option.command, option.chain)
+        return replace(self, offered=offered)
 
     def having_begun(self, state: str, command: str, situation: Situation) -> Self:
         """The same once the plan that a command begins was begun."""

@@ -106,6 +106,10 @@ class FruitlessSearches:
     """The states in which no plan was found under these, each with the evidence against lines then:
     True where the search was cut, so that not all doubts were weighed."""
 
+    def has(self, circumstances: object, state: object) -> bool:
+        """True if no plan was found in a state, all else being as it is."""
+        return self.circumstances == circumstances and state in self.states
+
     def and_(self, circumstances: object, state: object, *, cut: bool) -> Self:
         """The same after one more search; `cut` if not all doubts were weighed."""
         before = self.states if self.circumstances == circumstances else {}
