@@ -18,7 +18,7 @@ def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
     make: none is refuted.
     """
     for state in _small_states(made):
-        refuted = any(other >= state for other in book.went_on)
+        refuted = any(map(state.issubset, book.went_on))
         if not refuted and says_all(state, book):
             yield state
 
