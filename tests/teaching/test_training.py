@@ -205,7 +205,7 @@ def test_all_weights_can_be_trained(school, tmp_path):
 
 def test_without_a_gpu_it_says_how_long_it_would_take(school, tmp_path):
     base, pairs, _, _, _ = school
-    with pytest.raises(InputError, match=r"no GPU here.*about \d.*: add --cpu"):
+    with pytest.raises(InputError, match=r"no GPU here.*at least \d.*: add --cpu"):
         train(str(base), [pairs], tmp_path / "out", QUICK, print)
     assert list(tmp_path.iterdir()) == []
 

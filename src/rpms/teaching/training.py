@@ -223,8 +223,8 @@ def _check_lengths(base: str, model: Any, lengths: Sequence[int]) -> None:
 
 
 def _without_gpu(torch: Any, model: Any, tokens: int) -> str:
-    """Words for someone without a GPU: how long it would take here, by a measurement of this
-    processor.
+    """Words for someone without a GPU: how long it would take here if this processor did nothing
+    but multiply, at the speed that is measured.
     """
     size = 1024
     matrix = torch.ones(size, size)
@@ -236,7 +236,7 @@ def _without_gpu(torch: Any, model: Any, tokens: int) -> str:
     hours = 6 * parameters * tokens / a_second / 3600
     took = f"{hours:,.1f} hours" if hours >= 1 else counted(max(1, round(60 * hours)), "minute")
     return (
-        f"there is no GPU here, and on this processor it would take about {took}:"
+        f"there is no GPU here, and on this processor it would take at least {took}:"
         " add --cpu to go on all the same"
     )
 
