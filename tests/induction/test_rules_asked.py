@@ -141,6 +141,49 @@ def test_what_lies_where_one_is_is_near_and_needs_not_be_asked_for() -> None:
     assert set(map(str, needs.table.literals(needs.explanations.required))) == {"at(1)", "in(0, 1)"}
 
 
+class TestWhatFollowsFromADoubtIsDoubtfulToo:
+    """Things were put where no door is, and refused at closed doors: what has no door is not
+    closed, and an open door was never tried.
+    """
+
+    def put(self) -> Question:
+        rows = tried(30, ["shelf"], "00") + tried(1, ["cabinet"], "00")
+        rows += tried(2, ["cabinet"], "11", refused=True)
+        facts = [Atom("door", ("0",)), Atom("closed", ("0",))]
+        book = book_of("put in <>", facts, rows)
+        book.roles = [{"place"}]
+        book.imagined = [Known(0b00, 0b11), Known(0b11, 0b00)]
+        for day in range(4):
+            shelves = [f"shelf {number}" for number in range(1, 4)]
+            told = [f"not {fact}({shelf})" for shelf in shelves for fact in ("door", "closed")]
+            told += ["door(cabinet 1)", "closed(cabinet 1)"]
+            told += ["door(cabinet 2)", "not closed(cabinet 2)"]
+            places = [*shelves, "cabinet 1", "cabinet 2"]
+            belief = FactBelief().learn(*told, place=places)
+            book.vocabulary.seen.add(f"day {day}", belief)
+        return Question(ActionSchema("put", ("put in <place>",)), book)
+
+    def test_it_may_be_needed_in_place_of_the_doubt(self) -> None:
+        put = self.put()
+        required = put.table.literals(put.explanations.required)
+        assert list(map(str, required)) == ["not door(0)"]
+        likely = {str(put.table.literal(bit)): chance for bit, chance in put.chances.items()}
+        assert likely.keys() == {"not door(0)", "not closed(0)"}
+        assert min(likely.values()) > 0.5
+
+    def test_the_guard_does_not_refuse_what_was_never_tried(self) -> None:
+        """Refusals that lacked both prove neither of them."""
+        facts = [fact for fact in self.put().needs.facts() if fact.label is Label.NECESSARY]
+        told = [{str(literal) for literal in fact.clause.literals} for fact in facts]
+        assert told == [{"not door(0)", "not closed(0)"}]
+
+    def test_a_trial_without_the_doubt_sees_to_it(self) -> None:
+        put = self.put()
+        [doubt] = put.table.literals(put.explanations.required)
+        trial = put.without(doubt)
+        assert list(map(str, trial.preconditions)) == ["not closed(place)"]
+
+
 class TestGuessesAtAGoal:
     GOAL = Goal("cool_and_place", "mug", "cool", "shelf", "Put a cool mug in the shelf.")
 

@@ -51,6 +51,7 @@ class Explanations:
 
     def __post_init__(self) -> None:
         self.table = self.bound.table
+        self._implied_only_by: dict[int, int] = {}
 
     @cached_property
     def explaining(self) -> int:
@@ -138,7 +139,24 @@ class Explanations:
         """All that an action may need as far as anybody knows: what explains refusals, and what
         nothing implies.
         """
-        return self._without_implied(self._without_chance_names(self.bound.tested))
+        return self._without_implied(self._possible)
+
+    @cached_property
+    def _possible(self) -> int:
+        return self._without_chance_names(self.bound.tested)
+
+    def implied_only_by(self, bit: int) -> int:
+        """Facts that count as implied because of a required one alone, and that may hold without
+        it: was it not needed after all, they may be.
+
+        What has no door is not closed; a door that was opened is not closed either.
+        """
+        if bit not in self._implied_only_by:
+            found = self._without_implied(self._possible & ~(1 << bit)) & ~self.required
+            follows = implications_of(self.table.book).follows
+            apart = [other for other in bits(found) if not follows(bit, 1 << other)]
+            self._implied_only_by[bit] = mask_of(apart)
+        return self._implied_only_by[bit]
 
     def _without_chance_names(self, tested: int) -> int:
         """Without facts that explain nothing and are about one of many fixed names: some such

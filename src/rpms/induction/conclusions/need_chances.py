@@ -4,13 +4,16 @@ Before anything is seen, a fact about the action's things is needed as often as 
 seldom. A fact that is needed held in every success; one that is not held in n of them by chance,
 with likelihood f to the power of n, where f says how often it holds anyway. A refusal falls on all
 facts that were lacking, on each the more, the fewer they were.
+
+What follows from a doubtful fact is doubtful too: as long as nobody knows which of the two is
+needed, either may be without the other.
 """
 
 from collections.abc import Mapping
 from math import prod
 
 from rpms.induction.conclusions.needs import Needs
-from rpms.induction.evidence.literals import bits
+from rpms.induction.evidence.literals import bits, mask_of
 from rpms.induction.thresholds import LIMITS
 
 
@@ -21,8 +24,20 @@ def chances_of(needs: Needs) -> dict[int, float]:
     found: dict[int, float] = {}
     for bit in bits(needs.explanations.required):
         found[bit] = 1.0 if _is_shown(needs, bit) else _after_successes(needs, bit)
-    for lacking in sorted(_lacking_in_refusals(needs)):
+    for doubt, implied in implied_by_doubts(needs).items():
+        for bit in bits(implied):
+            found[bit] = _after_successes(needs, bit, without=1 << doubt)
+    for lacking in sorted(_lacking_in_refusals(needs, mask_of(found))):
         _blame(found, lacking)
+    return found
+
+
+def implied_by_doubts(needs: Needs) -> dict[int, int]:
+    """By doubtful fact, as a bit, the facts that count as implied because of it alone."""
+    found = {}
+    for bit in bits(needs.explanations.required):
+        if not _is_shown(needs, bit):
+            found[bit] = needs.explanations.implied_only_by(bit)
     return found
 
 
@@ -42,19 +57,21 @@ def prior_of(needs: Needs, bit: int) -> float:
     return LIMITS.needs_fact
 
 
-def _after_successes(needs: Needs, bit: int) -> float:
-    """How likely a fact is needed that held in every success in which it was known."""
+def _after_successes(needs: Needs, bit: int, without: int = 0) -> float:
+    """How likely a fact is needed that held in every success in which it was known, if those
+    `without` which it is thought of are not.
+    """
     prior = prior_of(needs, bit)
-    others = needs.explanations.explaining & ~(1 << bit)
+    others = needs.explanations.explaining & ~(1 << bit) & ~without
     by_chance = needs.table.frequency(bit, others) ** needs.table.independent_wins
     return min(LIMITS.surest, prior / (prior + (1 - prior) * by_chance))
 
 
-def _lacking_in_refusals(needs: Needs) -> set[int]:
-    """Sets of facts that were lacking in refusals: another refusal that lacked the same tells
-    nothing new about which of them it was.
+def _lacking_in_refusals(needs: Needs, possible: int) -> set[int]:
+    """Sets of possible needs that were lacking in refusals: another refusal that lacked the same
+    tells nothing new about which of them it was.
     """
-    lacking = {row.fails & needs.explanations.required for row in needs.explanations.explainable}
+    lacking = {row.fails & possible for row in needs.explanations.explainable}
     return lacking - {0}
 
 

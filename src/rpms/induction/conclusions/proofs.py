@@ -47,12 +47,16 @@ class Proofs:
     def _proof(self, bit: int) -> Proof | None:
         """The fewest facts of which one was surely needed, and the refusals that lacked nothing
         else.
+
+        What counts as implied by the fact alone may have been needed in its place.
         """
+        implied = self.explanations.implied_only_by(bit)
         lacking = []
         for row in self.explanations.explainable:
             if row.fails >> bit & 1:
                 # an unknown fact may have been missing
-                lacking.append(_Lacking(self.explanations.required & ~row.holds, row))
+                missing = (self.explanations.required | implied) & ~row.holds
+                lacking.append(_Lacking(missing, row))
         candidates = {each.missing for each in lacking}
         for suspects in sorted(candidates, key=lambda mask: (mask.bit_count(), mask)):
             shown = []
@@ -60,7 +64,7 @@ class Proofs:
                 if not each.missing & ~suspects:
                     shown.append(each.row)
             if count_independent(shown) >= self.table.book.vocabulary.decisive:
-                same = self._same(bit, suspects)
+                same = self._same(bit, suspects & ~implied)
                 return Proof(suspects & ~same, shown, same)
         return None
 

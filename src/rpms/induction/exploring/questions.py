@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import cached_property
 
-from rpms.induction.conclusions.need_chances import chances_of
+from rpms.induction.conclusions.need_chances import chances_of, implied_by_doubts
 from rpms.induction.conclusions.needs import Needs, needs_of
 from rpms.induction.evidence.attempts import Book
 from rpms.induction.evidence.literals import (
@@ -20,7 +20,7 @@ from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.exploring.odds import entropy
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema
-from rpms.logic.facts import Literal
+from rpms.logic.facts import Clause, Literal
 
 
 class Question:
@@ -157,10 +157,20 @@ class Question:
         return [(self.table.literal(bit), entropy(chance)) for bit, chance in self.chances.items()]
 
     def without(self, literal: Literal) -> ActionSchema:
-        """The action as plans have it, without one of its needs."""
-        bound = literal.bind(slots_of(self.schema.variables))
-        kept = [each for each in self.schema.preconditions if each.literals != (bound,)]
-        return replace(self.schema, preconditions=tuple(kept))
+        """The action as plans have it, without one of its needs, and with what counts as implied
+        because of that alone: else nobody could tell which of the two was lacking.
+        """
+        slots = slots_of(self.schema.variables)
+        bound = literal.bind(slots)
+        needs = [each for each in self.schema.preconditions if each.literals != (bound,)]
+        for bit, implied in self._implied_by_doubts.items():
+            if self.table.literal(bit) == literal:
+                needs += [Clause((each.bind(slots),)) for each in self.table.literals(implied)]
+        return replace(self.schema, preconditions=tuple(dict.fromkeys(needs)))
+
+    @cached_property
+    def _implied_by_doubts(self) -> dict[int, int]:
+        return implied_by_doubts(self.needs)
 
     def most(self, kinds: tuple[str, ...]) -> float:
         """The most bits that doing it with things of some kinds can tell, whatever is so of
