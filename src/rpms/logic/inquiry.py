@@ -27,7 +27,7 @@ from rpms.logic.trends import Measurement, Trend, last_stay, trend_of
 READINGS_FIRST = 2
 """Readings with a device before the first wait: two give the rate."""
 MOST_READINGS = 8
-"""Readings after which a number beside the bound is not measured again."""
+"""Readings after which a number beside the bound is known by a reading just taken."""
 
 
 class Gauge(NamedTuple):
@@ -301,12 +301,16 @@ class Inquiry:
         next command.
 
         A number that its surroundings drive may pass the bound meanwhile. So a reading near the
-        bound is repeated, as long as the number may have passed it since.
+        bound is repeated, as long as the number may have passed it since. After many readings one
+        that was just taken is enough: a number that stays beside the bound would be measured for
+        ever.
         """
         readings = self._gauge.readings
         bound = self._bound
-        if bound is None or not readings or len(readings) >= MOST_READINGS:
+        if bound is None or not readings:
             return bool(readings)
+        if len(readings) >= MOST_READINGS:
+            return self._gauge.now - readings[-1].time <= 1
         scale = self._scale
         stay = last_stay(readings, readings[-1].device)
         passed = self._gauge.now + 1 - stay[-1].time

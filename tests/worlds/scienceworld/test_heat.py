@@ -127,6 +127,14 @@ def test_a_reading_near_the_threshold_holds_only_for_a_moment():
     assert holds(far, "measured", "unobtainium")
 
 
+def test_after_many_readings_one_that_was_just_taken_decides():
+    readings = [measured(1), measured(-1)] * 4
+    just_taken = handled(*readings)
+    assert holds(just_taken, "measured", "unobtainium"), "or it would be measured for ever"
+    taken_before = handled(*readings, ("look around", ROOM), ("look around", ROOM))
+    assert not holds(taken_before, "measured", "unobtainium")
+
+
 def test_what_drifts_to_the_threshold_goes_where_it_will_belong_in_its_box():
     drifting = handled(measured(-4), LIFT, measured(-1))
     assert drifting.names["box"] == ["red box"]
