@@ -131,7 +131,7 @@ def test_after_many_readings_one_that_was_just_taken_decides():
     readings = [measured(1), measured(-1)] * 4
     just_taken = handled(*readings)
     assert holds(just_taken, "measured", "unobtainium"), "or it would be measured for ever"
-    taken_before = handled(*readings, ("look around", ROOM), ("look around", ROOM))
+    taken_before = handled(*readings, ("wait1", "You decide to wait for 1 iterations."), LIFT)
     assert not holds(taken_before, "measured", "unobtainium")
 
 
