@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.logic.actions import (
     ActionSchema,
@@ -31,6 +31,14 @@ _used: dict["Achievers", None] = {}
 _using = Lock()
 
 
+class Move(NamedTuple):
+    """What moving to a place does."""
+
+    role: str
+    """The parameter for the place."""
+    effects: tuple[Literal, ...]
+
+
 class Achievers:
     """Index of the rules by the facts they bring about. One for all steps of an episode."""
 
@@ -41,6 +49,7 @@ class Achievers:
         self.shares = False
         """True if others, at other prices, share its groundwork."""
         self._makers: dict[Sort, Offer] = {}
+        self._moves: dict[str, Sequence[Move]] = {}
         self._wanted: dict[int, list[Need]] = {}
         self._needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = {}
         self._bans: dict[str, tuple[Clause, ...]] = {}
@@ -101,6 +110,16 @@ class Achievers:
             ways = [self._maker(each.schema, each.effect) for each in giving]
             self._makers[key] = Offer(tuple(ways))
         return self._makers[key]
+
+    def moves(self, predicate: str) -> Sequence[Move]:
+        """The different moves that bring the agent to a place in the sense of a predicate: doubts
+        repeat the stated ones with other needs.
+        """
+        if predicate not in self._moves:
+            ways = self.makers(predicate)
+            moves = dict.fromkeys([Move(way.fact.args[0], way.schema.effects) for way in ways])
+            self._moves[predicate] = tuple(moves)
+        return self._moves[predicate]
 
     @cached_property
     def _giving(self) -> Giving:

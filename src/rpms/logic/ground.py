@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from rpms.logic.achievers import Achievers
+from rpms.logic.achievers import Achievers, Move
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
 from rpms.logic.wanted_facts import Achiever, Fact, Judged, NamedFact, Need
@@ -60,17 +60,17 @@ class Ground:
         would change nothing.
         """
         if predicate not in self._here:
-            places: list[str] = []
-            for way in self.index.makers(predicate):
-                names = self.names.get(way.fact.args[0], ())
-                places += [name for name in names if self._is_there(way, name)]
-            self._here[predicate] = places
+            places: dict[str, None] = {}
+            for move in self.index.moves(predicate):
+                names = self.names.get(move.role, ())
+                places |= dict.fromkeys([name for name in names if self._is_there(move, name)])
+            self._here[predicate] = list(places)
         return self._here[predicate]
 
-    def _is_there(self, way: Achiever, name: str) -> bool:
+    def _is_there(self, move: Move, name: str) -> bool:
         """True if every effect of a move to a place holds already."""
-        binding = {way.fact.args[0]: name}
-        for effect in way.schema.effects:
+        binding = {move.role: name}
+        for effect in move.effects:
             value = self._ask(effect.atom.bind(binding))
             if value is not (not effect.negated):
                 return False

@@ -9,18 +9,18 @@ doubted of an action is said in `doubted_needs` and `hoped_effects`, of a goal i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
 from rpms.logic.actions import ActionSchema, DoubtfulActions, Revelation
-from rpms.logic.facts import Clause, Literal, grouped
+from rpms.logic.facts import Clause, Literal, Sort, grouped
 from rpms.logic.rules import ActiveRules, kept_with_rules
 from rpms.planning.doubted_needs import doubts_of_needs
 from rpms.planning.doubts import MAY, ActionInDoubt, Doubt
 from rpms.planning.facts_at_stake import facts_made
-from rpms.planning.hoped_effects import effects_in_doubt, hopes, worked_in_vain
+from rpms.planning.hoped_effects import NEVER, InVain, effects_in_doubt, hopes
 from rpms.planning.trust import COMPLETE, STEPS, LinePart, ManualLine, Trust
 from rpms.planning.unfinished_goals import longer_purposes
 
@@ -33,22 +33,57 @@ class DoubtsOfAction(NamedTuple):
     """Those that go against lines which something spoke against."""
 
 
+class _Told(NamedTuple):
+    """All that an episode has told of one action: its doubts are made from this, and from what
+    other actions do.
+    """
+
+    schema: ActionSchema
+    """As the manual states it."""
+    evidence: frozenset[tuple[ManualLine, float]]
+    """The evidence on its lines, and on rules that forbid it."""
+    news: Sequence[Literal | Revelation]
+    """Changes by it that no line foretold."""
+    refusals: Sequence[frozenset[Literal]]
+    """For each refusal without a reason, what was not known to hold."""
+    suspects: frozenset[tuple[Literal, int]]
+    """Facts that it may need, with the refusals that each does not explain."""
+    in_vain: frozenset[tuple[Literal, int]]
+    """How often it worked without bringing a fact about."""
+    tried: frozenset[tuple[str, float]]
+    """The evidence against its doubts."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Left:
+    """An action as an episode has left it."""
+
+    action: ActionSchema
+    against: DoubtsOfAction
+    """The action against some of its lines."""
+    hopes: dict[frozenset[Sort], DoubtsOfAction] = field(default_factory=dict)
+    """The action that may bring about more, by the facts that something is known to bring
+    about."""
+
+
 class DoubtBook:
     """What was made of single actions in earlier steps: most are the same in the next one."""
 
     def __init__(self) -> None:
+        self.left: dict[_Told, _Left] = {}
+        """Actions as an episode has left them, with their doubts."""
         self.mended: dict[object, ActionSchema] = {}
-        """Actions as an episode has left them: of equal ones the first, so that what was derived
-        from it holds for the others.
+        """Actions without what was refuted: of equal ones the first, so that what was derived from
+        it holds for the others.
         """
-        self.doubts: dict[object, DoubtsOfAction] = {}
-        """Their doubts, by all that these were made from."""
+        self.in_vain: dict[str, InVain] = {}
+        """How often each action worked without bringing a fact about."""
 
     def tidy(self, most: int) -> None:
-        """Forget all once more than so many doubts are kept."""
-        if len(self.doubts) >= most:
+        """Forget all once more than so many actions are kept."""
+        if len(self.left) >= most:
+            self.left = {}
             self.mended = {}
-            self.doubts = {}
 
 
 class DoubtedRules(NamedTuple):
@@ -66,17 +101,22 @@ def doubted(rules: ActiveRules, trust: Trust, *, book: DoubtBook) -> DoubtedRule
     The `book` has doubts that were made before.
     """
     make = _Doubting(rules, trust, book)
-    environment = tuple(map(make.mended, rules.environment))
-    processes = tuple(map(make.mended, rules.lore.processes))
-    pairs = list(zip(rules.all_actions, (*environment, *processes), strict=True))
-    made = facts_made(new for _, new in pairs)
-    doubts = [make.doubts(old, new) for old, new in pairs]
-    doubts += [make.hopes(old, new, made) for old, new in pairs]
-    actions = tuple([each.actions for each in doubts])
+    environment = list(map(make.left, rules.environment))
+    processes = list(map(make.left, rules.lore.processes))
+    every = [*environment, *processes]
+    made = facts_made(one.action for one in every)
+    doubts = [one.against for one in every]
+    doubts += [
+        make.hopes(stated, one, made) for stated, one in zip(rules.all_actions, every, strict=True)
+    ]
     mended = replace(
         rules,
-        environment=environment,
-        lore=replace(rules.lore, processes=processes, doubts=actions),
+        environment=tuple([one.action for one in environment]),
+        lore=replace(
+            rules.lore,
+            processes=tuple([one.action for one in processes]),
+            doubts=tuple([each.actions for each in doubts]),
+        ),
         purposes=longer_purposes(rules, trust),
     )
     contradicted = frozenset[str]().union(*[each.contradicted for each in doubts])
@@ -85,13 +125,12 @@ def doubted(rules: ActiveRules, trust: Trust, *, book: DoubtBook) -> DoubtedRule
 
 def doubts_rest_on(trust: Trust) -> tuple[object, ...]:
     """All that `doubted` reads of trust."""
-    worked = {action: len(times) for action, times in trust.worked.items()}
     return (
         frozenset(trust.evidence.items()),
         frozenset(trust.learned.items()),
         frozenset(trust.unexplained.items()),
         trust.held,
-        frozenset(worked.items()),
+        frozenset(trust.worked.items()),
     )
 
 
@@ -127,10 +166,6 @@ class _Doubting:
         found = grouped((one[0].partition(MAY)[0], one) for one in self._vain.items())
         return {action: frozenset(every) for action, every in found.items()}
 
-    def _vain_of(self, action: ActionSchema) -> frozenset[tuple[str, float]]:
-        """The evidence against doubts of an action."""
-        return self._vain_by_action.get(action.name, frozenset())
-
     def _priced(self, doubts: Iterable[Doubt]) -> DoubtsOfAction:
         """Doubts of an action, dearer by the attempts that they were to no avail in."""
         actions: list[ActionSchema] = []
@@ -142,19 +177,50 @@ class _Doubting:
                 contradicted.append(action.doubt)
         return DoubtsOfAction(DoubtfulActions(tuple(actions)), frozenset(contradicted))
 
-    def mended(self, schema: ActionSchema) -> ActionSchema:
+    def left(self, schema: ActionSchema) -> _Left:
+        """An action as the episode has left it, with its doubts; as made before, if nothing new was
+        told of it.
+        """
+        told = self._told_of(schema)
+        found = self.book.left.get(told)
+        if found is None:
+            left = self._mended(told)
+            doubted = ActionInDoubt(self.rules, self.trust, schema, left)
+            against = self._priced(chain(effects_in_doubt(doubted), doubts_of_needs(doubted)))
+            found = self.book.left[told] = _Left(left, against)
+        return found
+
+    def _told_of(self, schema: ActionSchema) -> _Told:
+        """All that the episode has told of an action."""
+        trust = self.trust
+        action = self.rules.key_of(schema)
+        return _Told(
+            schema,
+            self._evidence_on(schema),
+            trust.learned.get(action, ()),
+            trust.unexplained.get(action, ()),
+            frozenset(trust.suspects(action).items()),
+            self._in_vain(action).facts,
+            self._vain_by_action.get(schema.name, frozenset()),
+        )
+
+    def _in_vain(self, action: str) -> InVain:
+        """How often an action worked without bringing a fact about."""
+        before = self.book.in_vain.get(action, NEVER)
+        now = self.book.in_vain[action] = before.counting(self.trust.worked.get(action, ()))
+        return now
+
+    def _mended(self, told: _Told) -> ActionSchema:
         """An action without needs that were refuted, with changes that nobody foretold, dearer
         where it was refused.
         """
-        action = self.rules.key_of(schema)
-        news = self.trust.learned.get(action, ())
-        evidence = self._evidence_on(schema)
-        if not news and not evidence:
+        schema = told.schema
+        if not told.news and not told.evidence:
             return schema
-        mended = self._mend(schema, news)
+        mended = self._mend(schema, told.news)
         if mended is schema:
             return schema
-        return self.book.mended.setdefault((action, mended), mended)
+        return self.book.mended.setdefault((self.rules.key_of(schema), mended), mended)
 
     def _mend(self, schema: ActionSchema, news: Sequence[Literal | Revelation]) -> ActionSchema:
         """The action, with changes that nobody foretold, as evidence has left it."""
@@ -191,34 +257,15 @@ class _Doubting:
                 left.append(effect)
         return tuple(left)
 
-    def doubts(self, stated: ActionSchema, left: ActionSchema) -> DoubtsOfAction:
-        """An action against some of its lines; as made before, if nothing that they are made
-        from has changed.
+    def hopes(self, stated: ActionSchema, left: _Left, made: frozenset[Sort]) -> DoubtsOfAction:
+        """An action that might bring about what something needs, as made before with the same
+        facts that something is known to bring about.
         """
-        action = self.rules.key_of(stated)
-        suspects = frozenset(self.trust.suspects(action).items())
-        refusals = self.trust.unexplained.get(action, ())
-        key = (action, left, self._evidence_on(stated), suspects, refusals, self._vain_of(left))
-        made = self.book.doubts.get(key)
-        if made is None:
-            doubted = ActionInDoubt(self.rules, self.trust, stated, left)
-            made = self._priced(chain(effects_in_doubt(doubted), doubts_of_needs(doubted)))
-            self.book.doubts[key] = made
-        return made
-
-    def hopes(
-        self, stated: ActionSchema, left: ActionSchema, made: frozenset[tuple[str, bool]]
-    ) -> DoubtsOfAction:
-        """An action that might bring about what something needs; as made before, if nothing that
-        this is made from has changed. `made`: facts that something is known to bring about.
-        """
-        doubted = ActionInDoubt(self.rules, self.trust, stated, left)
-        vain = worked_in_vain(doubted)
-        evidence = self._evidence_on(stated)
-        key = (doubted.key, left, evidence, vain.facts, made, self._vain_of(left))
-        found = self.book.doubts.get(key)
+        found = left.hopes.get(made)
         if found is None:
-            found = self.book.doubts[key] = self._priced(hopes(doubted, made))
+            doubted = ActionInDoubt(self.rules, self.trust, stated, left.action)
+            in_vain = self._in_vain(doubted.key).times
+            found = left.hopes[made] = self._priced(hopes(doubted, made, in_vain))
         return found
 
 

@@ -3,8 +3,7 @@ that the manual does not state.
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rpms.logic.actions import ActionSchema
@@ -18,8 +17,6 @@ from rpms.planning.trust import CONTRADICTED, FULL, STEPS, LinePart, ManualLine,
 SECOND = FULL * STEPS
 """Price in steps by which hope for an effect that another action is known to have comes after
 other doubts."""
-_COUNTED_KEPT = 64
-"""Actions of which it is kept how often they worked in vain."""
 
 
 def effects_in_doubt(action: ActionInDoubt) -> Iterator[Doubt]:
@@ -33,12 +30,13 @@ def effects_in_doubt(action: ActionInDoubt) -> Iterator[Doubt]:
             yield Doubt(hope, contradicted=True)
 
 
-def hopes(action: ActionInDoubt, made: frozenset[tuple[str, bool]]) -> Iterator[Doubt]:
+def hopes(
+    action: ActionInDoubt, made: frozenset[tuple[str, bool]], in_vain: Counter[Literal]
+) -> Iterator[Doubt]:
     """An action that might bring about what something needs, also without one of its needs if
     nothing is known to bring that about; such cost less. `made`: facts that something is known to
-    bring about.
+    bring about; `in_vain`: how often it worked without bringing a fact about.
     """
-    vain = worked_in_vain(action).times
     told = {*action.left.effects, *single_literals(action.left.preconditions)}
     needs = doubted_needs(action)
     for effect in _effects_to_hope_for(action.rules, action.stated):
@@ -46,7 +44,7 @@ def hopes(action: ActionInDoubt, made: frozenset[tuple[str, bool]]) -> Iterator[
             continue
         is_made = effect.signed in made
         price = _price_of_hope(action, effect) + SECOND * is_made
-        price -= STEPS * CONTRADICTED * vain.get(effect, 0)
+        price -= STEPS * CONTRADICTED * in_vain.get(effect, 0)
         doubt = f"{action.left.name} {HOPED} {effect}"
         hope = action.left.varied(effects=(effect,), observes=(), steps=price, doubt=doubt)
         yield Doubt(hope)
@@ -69,26 +67,29 @@ def _price_of_hope(action: ActionInDoubt, effect: Literal) -> float:
 class InVain(NamedTuple):
     """How often an action worked without bringing about each fact over its parameters."""
 
+    worked: Sequence[Worked]
+    """The times that are counted."""
     times: Counter[Literal]
     facts: frozenset[tuple[Literal, int]]
     """The same to look doubts up by: it keeps its hash."""
 
+    def counting(self, worked: Sequence[Worked]) -> "InVain":
+        """The same for all times that an action worked: those that were counted in an earlier step
+        are not counted again.
+        """
+        if worked == self.worked:
+            return self
+        counted = len(self.worked)
+        if worked[:counted] != self.worked:  # of another episode
+            return NEVER.counting(worked)
+        times = Counter(self.times)
+        for one in worked[counted:]:
+            times.update(one.false_after)
+        return InVain(worked, times, frozenset(times.items()))
 
-def worked_in_vain(action: ActionInDoubt) -> InVain:
-    """How often an action worked without bringing a fact about."""
-    return _count_in_vain(action.trust.worked.get(action.key, ()))
 
-
-@lru_cache(maxsize=_COUNTED_KEPT)
-def _count_in_vain(times: tuple[Worked, ...]) -> InVain:
-    """How often each fact was not brought about, of some times that an action worked.
-
-    Kept, since most actions did not work again since the last step.
-    """
-    vain: Counter[Literal] = Counter()
-    for one in times:
-        vain.update(one.false_after)
-    return InVain(vain, frozenset(vain.items()))
+NEVER = InVain((), Counter(), frozenset())
+"""For an action that never worked."""
 
 
 @kept_with_rules
