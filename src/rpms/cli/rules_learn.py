@@ -205,12 +205,12 @@ def _goal_lines(learned: Learned) -> Iterator[str]:
         wanted = " and ".join(str(fact.clause) for fact in goal.holds)
         yield f"  goal {goal.type}: {wanted} ({goal.wins} wins)"
     for type_ in learned.scoring:
-        yield f"  goal {type_}: do what scores: {_deeds_told(learned, type_)}"
+        yield f"  goal {type_}: do what scores: {_deed_words(learned, type_)}"
     for type_ in learned.by_deed:
-        yield f"  goal {type_}: do what won: {_deeds_told(learned, type_)}"
+        yield f"  goal {type_}: do what won: {_deed_words(learned, type_)}"
 
 
-def _deeds_told(learned: Learned, type_: str) -> str:
+def _deed_words(learned: Learned, type_: str) -> str:
     """The commands that score or win with goals of a type, each with how often it did."""
     deeds: list[str] = []
     for each in learned.processes:

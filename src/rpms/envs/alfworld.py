@@ -86,7 +86,7 @@ class AlfredBatchEnv:
         """Start the next games."""
         files = [next(self._games) for _ in range(self.batch_size)]
         self._slots = [_Slot(file, self._dialect) for file in files]
-        return self._told(files)
+        return self._observed(files)
 
     def step(
         self, commands: Sequence[str]
@@ -104,12 +104,12 @@ class AlfredBatchEnv:
                 slot.last = slot.step(command)
                 slot.steps += 1
                 slot.done = slot.last.won or slot.steps >= self._max_steps
-        observations, infos = self._told([None] * len(slots))
+        observations, infos = self._observed([None] * len(slots))
         won = tuple([int(slot.last.won) for slot in slots])
         done = tuple([slot.done for slot in slots])
         return observations, won, done, infos
 
-    def _told(self, files: Sequence[str | None]) -> tuple[Observations, Infos]:
+    def _observed(self, files: Sequence[str | None]) -> tuple[Observations, Infos]:
         slots = self._slots
         observations = tuple([slot.last.observation for slot in slots])
         infos: Infos = {

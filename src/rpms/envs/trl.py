@@ -95,9 +95,9 @@ def _asking_for_calls(instruction: str) -> str:
     in writing.
     """
 
-    def told(written: re.Match[str]) -> str:
+    def by_calling(written: re.Match[str]) -> str:
         what, form = written.groups()
         shown = "" if form.startswith("your ") else f", such as {form}"
         return f"one {what}, by calling the tool `act` with it{shown}.\n"
 
-    return _WRITTEN.sub(told, instruction, count=1)
+    return _WRITTEN.sub(by_calling, instruction, count=1)

@@ -244,22 +244,22 @@ def tagged_reader(forms: Mapping[str, Any], version: int = 1, *, heads: bool = F
     That one also has the version; with `heads`, more of it may come later.
     """
     head, *others = forms
-    known = [head]
+    allowed = [head]
 
     def read(value: Any) -> Any:
         row = dict(as_object(value))
-        kind = _one_of(known, row.pop("type", None), "type")
-        if known == [head]:
+        kind = _one_of(allowed, row.pop("type", None), "type")
+        if allowed == [head]:
             _one_of([version], row.pop("version", None), "version")
-            known[:] = [head, *others] if heads else others
+            allowed[:] = [head, *others] if heads else others
         return from_json(forms[kind], row)
 
     return read
 
 
-def _one_of(known: Sequence[_Value], value: Any, name: str) -> _Value:
-    if value not in known:
-        raise NotJson(f"{name}: should be {' or '.join(map(str, known))}")
+def _one_of(choices: Sequence[_Value], value: Any, name: str) -> _Value:
+    if value not in choices:
+        raise NotJson(f"{name}: should be {' or '.join(map(str, choices))}")
     return value  # type: ignore[no-any-return]
 
 
@@ -343,9 +343,9 @@ def needed_by(kind: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _hint(name: str, known: Iterable[str]) -> str:
+def _hint(name: str, names: Iterable[str]) -> str:
     """The field that was meant, where one is near."""
-    return f"; {nearest(name, known)}" if is_near(name, known) else ""
+    return f"; {nearest(name, names)}" if is_near(name, names) else ""
 
 
 def object_reader(

@@ -14,9 +14,9 @@ from rpms.guard.belief import RecordKey
 from rpms.guard.calls import GIVEN, RESULT, Call, RecordKind, ToolEffect, ToolFact, ToolManual
 from rpms.guard.causes import Cause, NamesNothing, NotLookedUp, NotTraced
 from rpms.guard.comparisons import MISSING, text_of
+from rpms.guard.conversation_facts import ConversationFacts
 from rpms.guard.json_facts import Path, Reading
 from rpms.guard.provenance import FROM_TOOL, PREDICATES
-from rpms.guard.told_facts import ToldFacts
 from rpms.logic.facts import Atom, Clause, Literal, Truth
 
 NOTHING: Mapping[str, Any] = {}
@@ -50,14 +50,14 @@ class Look:
         is asked to look it up.
         """
         wanted = RecordKey(kind, tuple(map(text_of, key)))
-        record = self._facts.told.belief.record(wanted, MISSING)
+        record = self._facts.conversation.belief.record(wanted, MISSING)
         if record is MISSING:
             raise Unknown(kind, *wanted.names)
         return record
 
     def records(self, kind: str) -> dict[tuple[str, ...], Any]:
         """All records of a kind that were looked up, by their keys."""
-        return dict(self._facts.told.belief.records.get(kind, {}))
+        return dict(self._facts.conversation.belief.records.get(kind, {}))
 
     def truth(self, predicate: str, *args: object) -> bool | None:
         """Another fact of the manual; None where it is unknown."""
@@ -81,14 +81,14 @@ class CallFacts:
 
     call: Call
     manual: ToolManual
-    told: ToldFacts
+    conversation: ConversationFacts
     now: datetime
     python: PythonFact
     """Asks the predicate of a name, with a Look and the values of its arguments."""
     why: dict[Atom, Cause] = field(default_factory=dict, init=False)
     """Causes of facts that were asked for and are unknown."""
     _values: dict[str, Any] = field(default_factory=dict, init=False)
-    _known: dict[Atom, Truth] = field(default_factory=dict, init=False)
+    _truths: dict[Atom, Truth] = field(default_factory=dict, init=False)
 
     def name(self, value: object) -> str:
         """The text that stands for a value in facts, which gives the value back when a reading
@@ -123,16 +123,16 @@ class CallFacts:
         if alike is None:
             self.why[atom] = NamesNothing()
             return Truth.UNKNOWN
-        if alike not in self._known:  # Python may take its time, and effects ask again
-            self._known[alike] = self._ask(fact, alike)
-        return self._known[alike]
+        if alike not in self._truths:  # Python may take its time, and effects ask again
+            self._truths[alike] = self._ask(fact, alike)
+        return self._truths[alike]
 
     def _read(self, fact: ToolFact, reading: Reading, atom: Atom) -> Truth:
         record: Any = MISSING
         kind = self.manual.records.get(fact.record)
         if kind is not None:
             key = RecordKey(kind.name, atom.args[: len(kind.key)])
-            record = self.told.belief.record(key, MISSING)
+            record = self.conversation.belief.record(key, MISSING)
             if record is MISSING:
                 self.why[atom] = NotLookedUp(key)
                 return Truth.UNKNOWN
@@ -141,12 +141,12 @@ class CallFacts:
 
     def _trace(self, atom: Atom) -> Truth:
         """Truth of a fact on where a value came from."""
-        if atom not in self._known:
+        if atom not in self._truths:
             traced = self.from_one_of([atom])
             if traced is Truth.UNKNOWN:
                 self.why[atom] = NotTraced(*atom.args[1:])
-            self._known[atom] = traced
-        return self._known[atom]
+            self._truths[atom] = traced
+        return self._truths[atom]
 
     def from_one_of(self, atoms: Sequence[Atom]) -> Truth:
         """Truth of a value being from some sources, each part of it from any of them.
@@ -157,11 +157,11 @@ class CallFacts:
         if isinstance(first, Absent):
             return Truth.UNKNOWN
         tools = [atom.args[1] if atom.predicate == FROM_TOOL else "" for atom in atoms]
-        return self.told.belief.traces.truth(self._values.get(first, first), tools)
+        return self.conversation.belief.traces.truth(self._values.get(first, first), tools)
 
     def _ask(self, fact: ToolFact, atom: Atom) -> Truth:
         if not fact.python:
-            found = self.told.ask(fact, atom)
+            found = self.conversation.ask(fact, atom)
             if found.cause is not None:
                 self.why[atom] = found.cause
             return found.truth

@@ -124,7 +124,7 @@ class ToolFact:
     """All guards with one store know it."""
 
     @property
-    def told(self) -> bool:
+    def set_by_calls(self) -> bool:
         """True if calls set the fact, rather than a reading or a Python function."""
         return self.reading is None and not self.python
 
@@ -299,7 +299,7 @@ class ToolManual(ManualSettings):
             return f"it is not so that {predicate.say(atom, Truth.TRUE)}"
         return predicate.say(atom, value)
 
-    def told(self, text: str) -> Literal:
+    def fact_from_text(self, text: str) -> Literal:
         """A fact with its own names, perhaps in quotes; InputError for one that no rule would
         ask for, if any asks.
         """
@@ -318,12 +318,12 @@ class ToolManual(ManualSettings):
             )
         if fact is not None:
             _require_arguments(atom, fact.predicate.args)
-            self._require_told(fact)
+            self._require_set_by_calls(fact)
         return replace(literal, atom=atom)
 
-    def _require_told(self, fact: ToolFact) -> None:
+    def _require_set_by_calls(self, fact: ToolFact) -> None:
         """Raise for a fact that is read, and say from what."""
-        if fact.told:
+        if fact.set_by_calls:
             return
         kind = self.records.get(fact.record)
         reason = "it is read from what a call is made with"

@@ -26,11 +26,11 @@ class NotLookedUp:
 class WrittenOtherwise:
     """A known fact differs only in how its names are written."""
 
-    known: Atom
+    atom: Atom
 
     def remedy(self, _manual: ToolManual) -> str:
         """The writing that is known."""
-        return f"write {excerpt(', '.join(self.known.args))} as it was written before"
+        return f"write {excerpt(', '.join(self.atom.args))} as it was written before"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from rpms.guard.calls import (
     Warn,
 )
 from rpms.guard.comparisons import MISSING, moment_of, text_of
+from rpms.guard.conversation_facts import ConversationFacts
 from rpms.guard.explaining import (
     CheckedCall,
     Weighed,
@@ -57,7 +58,6 @@ from rpms.guard.repeats import Repeats
 from rpms.guard.session_log import SessionLog
 from rpms.guard.setup import GuardSetup, Watch
 from rpms.guard.shared_facts import SharedFacts
-from rpms.guard.told_facts import ToldFacts
 from rpms.logic.belief import FactBelief
 from rpms.logic.facts import Atom, Truth
 
@@ -115,7 +115,7 @@ class Guard:
     def _begin(self, session: str) -> None:
         """Begin a conversation: nothing is known but what was known at first."""
         self.session = session or uuid4().hex[:8]
-        self._told = ToldFacts(ToolBelief(self._setup.start), self._setup.shared)
+        self._gathered = ConversationFacts(ToolBelief(self._setup.start), self._setup.shared)
         self._clock: datetime | None = None
         self._heard = 0
         self._repeats = Repeats()
@@ -146,7 +146,7 @@ class Guard:
     @property
     def belief(self) -> ToolBelief:
         """The facts and records that this conversation has told."""
-        return self._told.belief
+        return self._gathered.belief
 
     def fresh(self, session: str = "", *, silent: bool = False) -> Guard:
         """A guard by the same manual that knows only what this one knew at first.
@@ -164,7 +164,7 @@ class Guard:
         """Write to the log of another guard, share its facts, and observe or judge as it does."""
         self._setup = other._setup
         self._notes.setup = other._setup
-        self._told.shared = other._setup.shared
+        self._gathered.shared = other._setup.shared
 
     def refresh(self) -> None:
         """Judge by the manual as its files are now; what is known stays.
@@ -180,7 +180,7 @@ class Guard:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Let neither another thread nor another guard with the same store judge meanwhile."""
-        with self._lock, self._told.transaction():
+        with self._lock, self._gathered.transaction():
             yield
 
     # --- checks ---
@@ -247,7 +247,7 @@ class Guard:
             if ruling.goes_on:
                 ruling = self._repeats.judge(facts.call, ruling, self.manual)
             if ruling.goes_on:
-                self._told.announce(facts.call, facts.possible(), self.manual)
+                self._gathered.announce(facts.call, facts.possible(), self.manual)
         except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
             return CheckedCall(read, None, self._failed(read, error))
         return CheckedCall(read, facts, ruling)
@@ -257,7 +257,7 @@ class Guard:
         ruling = judged.ruling
         if judged.facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):
             possible = self._facts(judged.asked).possible()
-            self._told.announce(judged.asked, possible, self.manual)
+            self._gathered.announce(judged.asked, possible, self.manual)
 
     def _failed(self, call: Call, error: Exception) -> Ruling:
         """The ruling when the guard itself broke: as the manual wants it, and never quietly."""
@@ -271,7 +271,7 @@ class Guard:
 
     def _facts(self, call: Call, manual: ToolManual | None = None) -> CallFacts:
         now = self._setup.now or self.manual.now or self._clock or datetime.now(UTC)
-        return CallFacts(call, manual or self.manual, self._told, now, self.python)
+        return CallFacts(call, manual or self.manual, self._gathered, now, self.python)
 
     def _written(self, judged: CheckedCall, *, approved: bool | None) -> Ruling:
         """Put a ruling into the log, if there is one. Where that fails, the guard has failed."""
@@ -289,14 +289,14 @@ class Guard:
     def withdraw(self, call: Call) -> None:
         """Forget a call that was let through and then not made."""
         with self._transaction():
-            self._told.end(call)
+            self._gathered.end(call)
 
     def abandon(self, call: Call) -> None:
         """Note that nobody waits for a call any more: what it changes is unknown until it is
         found out, or told.
         """
         with self._transaction():
-            self._told.lose(call)
+            self._gathered.lose(call)
 
     def observe(
         self, call: Call | Mapping[str, Any], result: object, *, failed: bool | None = None
@@ -329,7 +329,7 @@ class Guard:
         value = _value_of(call, result)
         if failed is None and value is not MISSING:
             failed = self.manual.failed(value)  # of what cannot be read, nobody knows
-        self._told.end(call)
+        self._gathered.end(call)
         self._trace(call, value, failed=bool(failed))
         unsure = value is MISSING
         learned = False
@@ -341,8 +341,8 @@ class Guard:
             unsure = True
         if unsure:  # its possible changes are unknown until they are found out, or told
             possible = self._facts(call).possible(failed=failed)
-            self._told.announce(call, possible, self.manual)
-            self._told.lose(call)
+            self._gathered.announce(call, possible, self.manual)
+            self._gathered.lose(call)
         text = "" if value is MISSING else text_of(value)
         self._notes.add_result(call, None if value is MISSING else value, text, failed)
         news = self._heard if call.tool == USER else 0
@@ -370,7 +370,7 @@ class Guard:
         learned = False
         if failed is not None:
             changes = self.python.within(lambda: facts.changes(result, failed=failed))
-            learned = self._told.learn(changes, self.manual)
+            learned = self._gathered.learn(changes, self.manual)
         if not failed:
             self._forget_records(call, result, facts)
             self._keep_records(call, result)
@@ -402,11 +402,11 @@ class Guard:
         that can be told.
         """
         with self._transaction():
-            told = [self.manual.told(fact) for fact in facts]
-            if self._told.learn(told, self.manual):  # only facts that were not known are news
+            given = [self.manual.fact_from_text(fact) for fact in facts]
+            if self._gathered.learn(given, self.manual):  # only facts that were not known are news
                 self._heard += 1
                 self._repeats.news(self._heard)
-            self._notes.add_loudly(ToldLine(facts=tuple(map(str, told))))
+            self._notes.add_loudly(ToldLine(facts=tuple(map(str, given))))
 
     def forget_lookups(self) -> None:
         """Forget records, which can be looked up again; facts that calls have set stay known."""

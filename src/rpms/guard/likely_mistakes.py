@@ -119,7 +119,7 @@ def _needs_words(clause: Clause, manual: ToolManual, makes: set[Sort]) -> bool:
         if literal.atom.predicate == FROM_USER and not literal.negated:
             continue
         fact = manual.facts.get(literal.atom.predicate)
-        if fact is None or not fact.told or literal.signed in makes:
+        if fact is None or not fact.set_by_calls or literal.signed in makes:
             return False
         if fact.initially is (not literal.negated):
             return False
@@ -140,7 +140,7 @@ def _unset_facts(manual: ToolManual) -> Iterator[LikelyMistake]:
     changed = {literal.atom.predicate for _, literal in _effects(manual)}
     unset = {each.atom.predicate for each in _asked(manual)} - changed
     for name, fact in manual.facts.items():
-        if fact.told and name in unset:
+        if fact.set_by_calls and name in unset:
             problem = f"nothing sets {name}: no effect does, so only `guard.tell` can"
             yield LikelyMistake("facts", name, problem)
 

@@ -275,7 +275,7 @@ class _Reader(ManualReader[ToolManual]):
         names |= {RESULT}
         literal = self._literal(place, head, names, AS_MANY)
         fact = self.manual.facts.get(literal.atom.predicate)
-        if fact is not None and not fact.told:
+        if fact is not None and not fact.set_by_calls:
             raise place.error(f"{literal.atom.predicate} is read from results; no call makes it so")
         pieces = filter(str.strip, condition.split(" and "))
         return calls.ToolEffect(
@@ -366,7 +366,7 @@ class _Reader(ManualReader[ToolManual]):
                 raise place.at("sets", name).error("is not JSON; put a date in quotes") from None
         return sets
 
-    def known(self) -> Mapping[str, int]:
+    def arities(self) -> Mapping[str, int]:
         arities = {name: len(fact.predicate.args) for name, fact in self.manual.facts.items()}
         arities |= {name: len(predicate.args) for name, predicate in PREDICATES.items()}
         arities[GIVEN] = 1

@@ -172,13 +172,13 @@ def learn(
     _check_out(out)
     remove_leftovers(out.parent, out.stem)
     held = _Held(plan.start or EpisodicMemory(world=plan.world.name), plan.aside)
-    known: dict[str, set[str]] = {}
+    taught: dict[str, set[str]] = {}
     results: list[Round] = []
     for number in range(plan.before + 1, plan.before + plan.rounds + 1):
         folder = memories.round_folder(out, number)
         round_plan = plan.run_plan(number, held.memory)
         summary = run(round_plan, folder, workers, listener(number), **run_options)
-        experience = _experience(RunFolder(folder), number, plan.world, known)
+        experience = _experience(RunFolder(folder), number, plan.world, taught)
         audited = _audit(plan, out, number, round_plan) if plan.audit else None
         held = held.after(experience, audited, plan.world)
         if not held.memory.entries and not empty:
@@ -297,7 +297,7 @@ def _snapshots_like(out: Path) -> list[int]:
 
 
 def _experience(
-    folder: RunFolder, number: int, world: World, known: dict[str, set[str]]
+    folder: RunFolder, number: int, world: World, taught: dict[str, set[str]]
 ) -> _Experience:
     """Entries of a round that no earlier episode of the same task had taught to the letter."""
     fresh: list[Sequence[Entry]] = []
@@ -305,7 +305,7 @@ def _experience(
     for task in folder.protocol.tasks:
         file = folder.folder / EXPERIENCE / folder.file(task).name
         text = folder.beside(task, EXPERIENCE)
-        before = known.setdefault(task, set())
+        before = taught.setdefault(task, set())
         if text in before:
             repeated += 1
             continue

@@ -322,7 +322,7 @@ class Achievers:
         """
         shared = self.groundwork.answers_of(situation)
         kept: Answers | None = self.kept.get("answers")
-        if kept is None or kept.known is not shared.known:
+        if kept is None or kept.with_places is not shared.with_places:
             kept = self.kept["answers"] = shared._replace(reached={})  # other purposes
         return kept
 

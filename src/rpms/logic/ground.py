@@ -48,8 +48,8 @@ class Ground:
         self._made = self.known_names.made
         self._judged = self.known_names.judged
         answers = achievers.answers_of(situation)
-        self._told = answers.told
-        self._known = answers.known
+        self._by_belief = answers.by_belief
+        self._with_places = answers.with_places
         self._here = answers.here
         self._moment = answers.moment
         self._read: dict[Any, Any] = {}
@@ -94,7 +94,7 @@ class Ground:
         predicate, args, negated, makeable = need.literals[0]
         args = tuple(map(binding.get, args, args))
         fact = (predicate, args)
-        value: bool | None = self._known.get(fact, UNASKED)
+        value: bool | None = self._with_places.get(fact, UNASKED)
         if value is UNASKED:
             value = self._value(predicate, args)
         else:
@@ -191,9 +191,9 @@ class Ground:
 
     def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         key = (predicate, args)
-        value: bool | None = self._known.get(key, UNASKED)
+        value: bool | None = self._with_places.get(key, UNASKED)
         if value is UNASKED:
-            value = self._known[key] = self._find_value(key)
+            value = self._with_places[key] = self._find_value(key)
         self._read[key] = value
         return value
 
@@ -213,9 +213,9 @@ class Ground:
         """The belief's own answer, shared by all indexes: those with doubts ask much that others
         have asked.
         """
-        value: bool | None = self._told.get(fact, UNASKED)
+        value: bool | None = self._by_belief.get(fact, UNASKED)
         if value is UNASKED:
-            value = self._told[fact] = self.situation.value(*fact)
+            value = self._by_belief[fact] = self.situation.value(*fact)
         return value
 
     def _is_beside(self, predicate: str, args: tuple[str, ...]) -> bool:

@@ -188,9 +188,9 @@ class Answers(NamedTuple):
 
     belief: Belief
     goal: Goal
-    told: dict[NamedFact, bool | None]
+    by_belief: dict[NamedFact, bool | None]
     """The belief's own answers, for all indexes over the same rules."""
-    known: dict[NamedFact, bool | None]
+    with_places: dict[NamedFact, bool | None]
     """The belief's answers, and what one index concludes about the agent's places."""
     possible: dict[tuple[object, ...], Passing]
     here: dict[str, list[str]]
@@ -241,9 +241,18 @@ class Groundwork:
         if kept is not None and kept.belief is belief and kept.goal is goal:
             return kept
         self._moments += 1
-        told = {} if self._asker is None else self._asker.answers_of(situation).told
+        by_belief: dict[NamedFact, bool | None] = {}
+        if self._asker is not None:
+            by_belief = self._asker.answers_of(situation).by_belief
         self.answers = Answers(
-            belief, goal, told, known={}, possible={}, here={}, reached={}, moment=self._moments
+            belief,
+            goal,
+            by_belief,
+            with_places={},
+            possible={},
+            here={},
+            reached={},
+            moment=self._moments,
         )
         return self.answers
 

@@ -65,7 +65,7 @@ def context_window(
         return Window(given, "given")
     if name.provider.backend in NO_LLM:
         return Window(0, "none")
-    known = _known(name)
+    known = _recorded(name)
     own_server = not name.provider.key_needed
     if name.provider.backend is Backend.OPENAI and (own_server or not known):
         asked = _asked(name, base_url, ask)
@@ -74,7 +74,7 @@ def context_window(
     return Window(known, "known") if known else Window(ASSUMED, "assumed")
 
 
-def _known(name: ModelName) -> int:
+def _recorded(name: ModelName) -> int:
     """Window by the weights' own configuration, else by the model's name; 0 if unknown."""
     if name.provider.backend is Backend.HF:
         with suppress(FileError, NotJson):

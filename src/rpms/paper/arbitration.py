@@ -191,10 +191,10 @@ def _uncovered(action: str) -> Objection:
 
 
 def _object_to_snippet(
-    actions: Iterable[str], rules: ActiveRules, known: Facts, *, strict: bool
+    actions: Iterable[str], rules: ActiveRules, now: Facts, *, strict: bool
 ) -> Objection | None:
     """A snippet claims that its actions can be done one after the other."""
-    facts = Simulated(known, rules)
+    facts = Simulated(now, rules)
     reservation: Objection | None = None
     for action in actions:
         instance = rules.instance(action)
@@ -392,12 +392,12 @@ class Simulated:
     def __init__(self, base: Facts, rules: ActiveRules) -> None:
         self._base = base
         self._rules = rules
-        self._known: dict[Atom, Truth] = {}
+        self._changed: dict[Atom, Truth] = {}
         self._only: dict[str, Atom] = {}
 
     def truth(self, atom: Atom, /) -> Truth:
-        if atom in self._known:
-            return self._known[atom]
+        if atom in self._changed:
+            return self._changed[atom]
         only = self._only.get(atom.predicate)
         if only is None:
             return self._base.truth(atom)
@@ -413,7 +413,7 @@ class Simulated:
             predicate = self._rules.predicates.get(atom.predicate)
             if predicate is not None and predicate.exclusive and not literal.negated:
                 self._only[atom.predicate] = atom
-                for known in list(self._known):
-                    if known.predicate == atom.predicate:
-                        del self._known[known]
-            self._known[atom] = Truth.of(not literal.negated)
+                for other in list(self._changed):
+                    if other.predicate == atom.predicate:
+                        del self._changed[other]
+            self._changed[atom] = Truth.of(not literal.negated)

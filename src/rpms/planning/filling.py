@@ -334,7 +334,7 @@ class Filling(Ground):
         """True if answers of an earlier step, about facts and names in a role, are those of
         this one.
         """
-        known, names = self._known, self.names
+        known, names = self._with_places, self.names
         for key, answer in read:
             if type(key) is str:
                 if names.get(key, ()) is not answer:

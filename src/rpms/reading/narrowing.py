@@ -124,7 +124,7 @@ class Narrowing:
     rules: bool = True
     here: bool = True
     """True if the belief counts: which places and things are here."""
-    _known: dict[Fact, Objected] = field(
+    _objections: dict[Fact, Objected] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
     _gone: dict[tuple[frozenset[str], str], str] = field(
@@ -251,9 +251,9 @@ class Narrowing:
         """The lasting fact that keeps every way to a fact from working; fine where some way may
         work.
         """
-        if fact not in self._known:
-            self._known[fact] = self._find_blocked(fact, depth)
-        return self._known[fact]
+        if fact not in self._objections:
+            self._objections[fact] = self._find_blocked(fact, depth)
+        return self._objections[fact]
 
     def _find_blocked(self, fact: Fact, depth: int) -> Objected:
         if self.is_lasting(fact.predicate):

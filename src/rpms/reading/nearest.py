@@ -37,7 +37,7 @@ class NearestKinds:
     """Finds what may be meant by a kind that is nowhere."""
 
     possible: Narrowing
-    _known: dict[tuple[str, frozenset[str]], dict[Fact, Truth]] = field(
+    _facts_of_kinds: dict[tuple[str, frozenset[str]], dict[Fact, Truth]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
 
@@ -87,14 +87,14 @@ class NearestKinds:
         if not self.possible.rules:
             return {}
         key = (kind, roles)
-        if key not in self._known:
+        if key not in self._facts_of_kinds:
             known: dict[Fact, Truth] = {}
             for fact in self._questions(roles):
                 truth = self.possible.truth(fact.bound({_KIND: f"{kind} ?"}))
                 if truth is not Truth.UNKNOWN:
                     known[fact] = truth
-            self._known[key] = known
-        return self._known[key]
+            self._facts_of_kinds[key] = known
+        return self._facts_of_kinds[key]
 
     def _questions(self, roles: frozenset[str]) -> Iterator[Fact]:
         """Lasting facts of one kind in some roles, alone or beside another kind that is here."""

@@ -213,13 +213,13 @@ class _Attempt:
         """
         reader = self.reader
         roles = self.possible.roles(form, field_)
-        known: dict[str, None] = {}
+        named: dict[str, None] = {}
         if reader.here:
-            known |= self.possible.kinds_here(roles)
-        known |= dict.fromkeys(self._kinds_remembered(roles))
+            named |= self.possible.kinds_here(roles)
+        named |= dict.fromkeys(self._kinds_remembered(roles))
         if reader.rules:
-            known |= dict.fromkeys((*self.possible.kinds_named, *reader.kinds_called))
-        return tuple(known) or tuple(sorted(names_in(self.request)))
+            named |= dict.fromkeys((*self.possible.kinds_named, *reader.kinds_called))
+        return tuple(named) or tuple(sorted(names_in(self.request)))
 
     def _kinds_remembered(self, roles: frozenset[str]) -> Iterator[str]:
         """Kinds that remembered goals have in slots of the same roles."""

@@ -105,7 +105,7 @@ def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
 
 
-def _placed(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> Any:
+def _placed(value: Any, parts: list[Any], places: dict[Any, dict[str, int]]) -> Any:
     """A value with numbers of parts.
 
     Equal texts, blocks and candidates, which steps repeat, are one part.
@@ -113,26 +113,26 @@ def _placed(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> A
     if type(value) in _PLAIN or (isinstance(value, str) and len(value) <= _SHORT):
         return value
     if isinstance(value, tuple | list):
-        return [_placed(each, parts, known) for each in value]
+        return [_placed(each, parts, places) for each in value]
     repeated = isinstance(value, str | Block | CandidateRecord)
-    if repeated and value in known:
-        return known[value]
-    part = _with_places(value, parts, known)
+    if repeated and value in places:
+        return places[value]
+    part = _with_places(value, parts, places)
     place = {"at": len(parts)}
     parts.append(part)
     if repeated:
-        known[value] = place
+        places[value] = place
     return place
 
 
-def _with_places(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> Any:
+def _with_places(value: Any, parts: list[Any], places: dict[Any, dict[str, int]]) -> Any:
     """An object with numbers of parts in its fields; a text as it is."""
     if type(value) is dict:
-        return {name: _placed(each, parts, known) for name, each in value.items()}
+        return {name: _placed(each, parts, places) for name, each in value.items()}
     kind: Any = type(value)
     names = _field_names(kind)
     if names:
-        return {name: _placed(getattr(value, name), parts, known) for name in names}
+        return {name: _placed(getattr(value, name), parts, places) for name in names}
     return value
 
 

@@ -113,7 +113,7 @@ class ManualReader(Generic[Value]):
     broken: set[str] = field(default_factory=set)
     """Names with a mistake in their definition; their uses are not reported."""
 
-    def known(self) -> Mapping[str, int]:
+    def arities(self) -> Mapping[str, int]:
         """The predicates that conditions may name, and how many arguments each takes."""
         raise NotImplementedError
 
@@ -236,13 +236,14 @@ class ManualReader(Generic[Value]):
         args = literal.atom.args
         if predicate in self.broken:
             return literal
-        known = self.known()
-        if predicate not in known:
+        arities = self.arities()
+        if predicate not in arities:
             raise place.error(
-                f"unknown {self.noun} {predicate!r}; known: {', '.join(sorted(known))}"
+                f"unknown {self.noun} {predicate!r}; known: {', '.join(sorted(arities))}"
             )
-        if len(args) != known[predicate]:
-            raise place.error(f"{predicate} takes {known[predicate]} argument(s), not {len(args)}")
+        arity = arities[predicate]
+        if len(args) != arity:
+            raise place.error(f"{predicate} takes {arity} argument(s), not {len(args)}")
         bound: list[str] = []
         parameters: list[int] = []
         for number, arg in enumerate(args):

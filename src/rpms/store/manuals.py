@@ -403,11 +403,11 @@ class _Reader(ManualReader[RuleManual]):
         when = read_each(self._clause, place.at("when"), read.when, action.parameters)
         return Prohibition(read.action, when)
 
-    def known(self) -> Mapping[str, int]:
-        known = dict(GOAL_PREDICATES)
+    def arities(self) -> Mapping[str, int]:
+        arities = dict(GOAL_PREDICATES)
         for name, predicate in self.predicates.items():
-            known[name] = len(predicate.args)
-        return known
+            arities[name] = len(predicate.args)
+        return arities
 
     def _checked(self, place: Place, literal: Literal, names: frozenset[str], role: str) -> Literal:
         read = super()._checked(place, literal, names, role)

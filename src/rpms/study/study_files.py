@@ -66,7 +66,7 @@ class _Learn(_Choice):
 
     @field_validator("later")
     @classmethod
-    def _known(cls, value: str) -> str:
+    def _is_a_choice(cls, value: str) -> str:
         if value not in LATER:
             raise ValueError(f"{value!r} cannot be a later round: choose {' or '.join(LATER)}")
         return value

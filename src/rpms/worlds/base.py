@@ -41,9 +41,9 @@ __all__ = [
     "Command",
     "Game",
     "Outcome",
+    "ReportedDeed",
     "Setting",
     "Task",
-    "ToldDeed",
     "World",
     "asking",
     "by_verb",
@@ -268,7 +268,7 @@ def read_table(package: str | None, file: str) -> dict[str, Any]:
     return tomllib.loads(files(package or "").joinpath(file).read_text(encoding="utf-8"))
 
 
-class ToldDeed(NamedTuple):
+class ReportedDeed(NamedTuple):
     """Something that a world's answer says was done, by the names in it."""
 
     verb: str
@@ -276,7 +276,7 @@ class ToldDeed(NamedTuple):
     place: str = ""
 
 
-def read_deed(forms: Iterable[tuple[re.Pattern[str], str]], text: str) -> ToldDeed | None:
+def read_deed(forms: Iterable[tuple[re.Pattern[str], str]], text: str) -> ReportedDeed | None:
     """The first deed whose form fits a whole text; `object` and `place` are groups that the form
     may have.
     """
@@ -284,7 +284,7 @@ def read_deed(forms: Iterable[tuple[re.Pattern[str], str]], text: str) -> ToldDe
         match = pattern.fullmatch(text)
         if match is not None:
             said = match.groupdict()
-            return ToldDeed(verb, said.get("object") or "", said.get("place") or "")
+            return ReportedDeed(verb, said.get("object") or "", said.get("place") or "")
     return None
 
 

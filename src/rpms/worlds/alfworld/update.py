@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from rpms.logic.facts import kind_of
 from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld.belief import NAMED_BY_GAME, NOWHERE, AlfworldBelief, Sites
-from rpms.worlds.base import ToldDeed, read_deed, read_table
+from rpms.worlds.base import ReportedDeed, read_deed, read_table
 
 WORDS = read_table(__package__, "words.toml")
 NOTHING_HAPPENS = "Nothing happens."
@@ -92,7 +92,7 @@ def arrival(text: str) -> Arrival | None:
     return None if seen is None else Arrival(spot, seen)
 
 
-def deed(text: str) -> ToldDeed | None:
+def deed(text: str) -> ReportedDeed | None:
     """Read what was done with an object at a place (or, for `slice`, with another object)."""
     return read_deed(_DEEDS, text) if text.startswith("You ") else None
 
@@ -226,7 +226,7 @@ def _face(belief: AlfworldBelief, places: tuple[str, ...]) -> AlfworldBelief:
     return _resite(belief, places[0], belief.sites.complete(belief.site, places))
 
 
-def _do(belief: AlfworldBelief, done: ToldDeed) -> AlfworldBelief:
+def _do(belief: AlfworldBelief, done: ReportedDeed) -> AlfworldBelief:
     thing, place = done.object, done.place
     match done.verb:
         case "take":

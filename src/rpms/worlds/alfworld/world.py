@@ -201,26 +201,26 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
         words = words[1:]
         repairs.append("article")
     name = " ".join(words)
-    known = tuple(candidates)
-    if name in known:
+    names = tuple(candidates)
+    if name in names:
         return name
     if words and words[-1].isdecimal():
-        return _numbered_name(words[:-1], words[-1], known, repairs) or name
-    return _only(_of_kind(words, known), "number", repairs) or name
+        return _numbered_name(words[:-1], words[-1], names, repairs) or name
+    return _only(_of_kind(words, names), "number", repairs) or name
 
 
-def _of_kind(words: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The known names of the kind that words mean, which people may write apart: `desk lamp`."""
+def _of_kind(words: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The names of the kind that words mean, which people may write apart: `desk lamp`."""
     kind = "".join(words)
     kinds = (kind, _kind_meant(kind))
-    return [name for name in known if kind_of(name) in kinds]
+    return [name for name in names if kind_of(name) in kinds]
 
 
 def _numbered_name(
-    words: Sequence[str], number: str, known: Sequence[str], repairs: list[str]
+    words: Sequence[str], number: str, names: Sequence[str], repairs: list[str]
 ) -> str:
     """The name that words and a number mean; empty if they are left as they are."""
-    numbered = [name for name in _of_kind(words, known) if name.endswith(f" {number}")]
+    numbered = [name for name in _of_kind(words, names) if name.endswith(f" {number}")]
     only = _only(numbered, "name", repairs)
     if only:
         return only

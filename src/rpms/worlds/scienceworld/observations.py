@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from rpms.worlds.base import ToldDeed, read_deed, read_table
+from rpms.worlds.base import ReportedDeed, read_deed, read_table
 from rpms.worlds.scienceworld.affordances import THINGS
 
 _DEEPEST = 12
@@ -247,7 +247,7 @@ _DEEDS = [
 _REFUSALS = re.compile("|".join(_TEXTS["refusals"]))
 
 
-def deed(observation: str) -> ToldDeed | None:
+def deed(observation: str) -> ReportedDeed | None:
     """Read what was done; None for answers that describe or refuse."""
     text = observation.strip()
     return read_deed(_DEEDS, text) if len(text) <= 2_000 else None

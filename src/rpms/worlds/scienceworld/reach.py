@@ -122,8 +122,10 @@ def _is_any_open(belief: Scene, matches: Iterable[Seen]) -> bool:
 
 def _is_named_here(belief: Scene, words: str) -> bool:
     """True if words are just the name of a thing here that no lid covers."""
-    told = belief.by_name.get(words)
-    return told is not None and told.place in (belief.room, INVENTORY) and not told.shut_away
+    named = belief.by_name.get(words)
+    if named is None or named.shut_away:
+        return False
+    return named.place in (belief.room, INVENTORY)
 
 
 def _absent(belief: Scene, words: str) -> bool | None:
@@ -205,10 +207,10 @@ def with_(belief: Scene, room: str, words: str) -> bool | None:
     name = room_named(room)
     phrase = read_phrase(words)
     head = phrase.head
-    told = _open_place(belief, words)
-    if told == name:
+    place = _open_place(belief, words)
+    if place == name:
         return True
-    if told in phrase.places:
+    if place in phrase.places:
         return False
     if head in belief.exits:
         return True if head == name else belief.adjoin(name, head)
@@ -225,10 +227,10 @@ def _is_fitting(name: str) -> bool:
 
 def _open_place(belief: Scene, words: str) -> str | None:
     """The room of the thing that goes by these very words, unless a lid covers it."""
-    told = belief.by_name.get(words)
-    if told is None or told.place == INVENTORY or told.shut_away:
+    named = belief.by_name.get(words)
+    if named is None or named.place == INVENTORY or named.shut_away:
         return None
-    return told.place
+    return named.place
 
 
 # Lids

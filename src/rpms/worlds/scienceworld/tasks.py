@@ -252,10 +252,8 @@ def parse_goal(opening: str) -> ScienceGoal:
         match = pattern.match(text)
         if match is None:
             continue
-        fields_told = {
-            name: value for name, value in match.groupdict().items() if value is not None
-        }
-        said = _said(stem, fields_told)
+        matched = {name: value for name, value in match.groupdict().items() if value is not None}
+        said = _said(stem, matched)
         task = _task_name(stem, str(said["target"]))
         if task in KINDS:
             signature = (KINDS[task].family, task, str(said["target"]), str(said.get("box", "")))

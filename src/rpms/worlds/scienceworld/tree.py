@@ -261,11 +261,11 @@ def put(forest: Forest, path: tuple[int, ...], thing: Thing | None) -> Forest:
     return forest[:place] + added + forest[place + 1 :]
 
 
-def merge(seen: Forest, known: Forest) -> Forest:
-    """Things that are seen now, with what was known before and this listing does not show: the
+def merge(seen: Forest, earlier: Forest) -> Forest:
+    """Things that are seen now, with what was seen before and this listing does not show: the
     insides of closed things.
     """
-    left = list(known)
+    left = list(earlier)
     merged: list[Thing] = []
     for thing in seen:
         before = next((old for old in left if old.name == thing.name), None)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from rpms.logic.trends import Measurement
-from rpms.worlds.base import ToldDeed, keyed
+from rpms.worlds.base import ReportedDeed, keyed
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.affordances import is_a, is_fixed
 from rpms.worlds.scienceworld.belief import ScienceBelief
@@ -82,7 +82,7 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
     if heard.refused(observation):
         return _refused(after.but(failed=True), observation, command)
     while (loose := heard.LOOSE.match(observation)) is not None:
-        after = _disconnect(after, ToldDeed("", loose[1]), command)
+        after = _disconnect(after, ReportedDeed("", loose[1]), command)
         observation = observation[loose.end() :]
     done = heard.deed(observation)
     if done is not None:
@@ -310,12 +310,12 @@ def _misnamed(belief: ScienceBelief, command: Named) -> ScienceBelief:
 # Deeds: the belief after something was done, by what was done and the command
 
 
-def _nothing_else(belief: ScienceBelief, _done: ToldDeed, _command: Named) -> ScienceBelief:
+def _nothing_else(belief: ScienceBelief, _done: ReportedDeed, _command: Named) -> ScienceBelief:
     """Leave the belief as it is: nothing follows from the deed."""
     return belief
 
 
-def _go(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
+def _go(belief: ScienceBelief, done: ReportedDeed, _command: Named) -> ScienceBelief:
     if belief.room is not None and done.object in belief.exits.get(belief.room, {}):
         belief = _with_doors(belief, belief.room, {done.object: True})
     return belief.but(room=done.object)
@@ -331,7 +331,7 @@ def _with_doors(
     return belief.but(exits=exits)
 
 
-def _door(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+def _door(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     """Take in that a door was opened or closed. A door is named by where it leads; if the command
     does not say, it is not known which of several has changed.
     """
@@ -345,7 +345,7 @@ def _door(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
     return _with_doors(belief, room, dict.fromkeys(ways, is_open))
 
 
-def _move(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+def _move(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     picked_up = done.place == INVENTORY
     belief = belief.but(handled=belief.handled | {done.object})
     belief = _with_nature(belief, done.object, "solid")
@@ -370,7 +370,7 @@ def _perhaps_spilled(belief: ScienceBelief, spot: Seen) -> ScienceBelief:
     return belief.but(inventory_known=False, lost=True) if may_fall else belief
 
 
-def _pour(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+def _pour(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     if done.object == INVENTORY:
         poured: Forest = belief.inventory
         belief = belief.but(inventory=())
@@ -394,7 +394,7 @@ def _moved(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     return belief.but(handled=belief.handled | {thing.name for thing in things})
 
 
-def _dunk(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+def _dunk(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     """The dunked container takes the liquids along."""
     target = find_spot(belief, command.one, done.object)
     source = find_spot(belief, command.two, done.place)
@@ -404,7 +404,7 @@ def _dunk(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
     return filled(_moved(belief, liquids), target, liquids)
 
 
-def _mix(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+def _mix(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     if command.one.head == INVENTORY:  # the text does not say which things were used up
         return belief.but(inventory=(), inventory_known=False, lost=True)
     spot = find_spot(belief, command.one)
@@ -418,34 +418,34 @@ def _mix(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief
     return replaced(belief, spot, replace(spot.thing, contents=(Thing(made),)))
 
 
-def _focus(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+def _focus(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     if find_spot(belief, command.one, done.object) is None:
         belief = _placed(belief, Thing(done.object), command)
     return belief.but(focused=(*belief.focused, done.object))
 
 
-def _reset(belief: ScienceBelief, _done: ToldDeed, _command: Named) -> ScienceBelief:
+def _reset(belief: ScienceBelief, _done: ReportedDeed, _command: Named) -> ScienceBelief:
     return belief.but(focused=())
 
 
-def _eat(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+def _eat(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     return take(belief, command.one, done.object, carried_first=True).belief
 
 
-def _dig(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
+def _dig(belief: ScienceBelief, done: ReportedDeed, _command: Named) -> ScienceBelief:
     return with_unlisted(belief, Thing(done.object))
 
 
-def _switch(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+def _switch(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     return _flagged(belief, done, command, frozenset({"on", "off"}))
 
 
-def _lid(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+def _lid(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     return _flagged(belief, done, command, frozenset({"open", "closed"}))
 
 
 def _flagged(
-    belief: ScienceBelief, done: ToldDeed, command: Named, states: frozenset[str]
+    belief: ScienceBelief, done: ReportedDeed, command: Named, states: frozenset[str]
 ) -> ScienceBelief:
     """The belief with a thing in one of some states that exclude each other."""
     flag = FLAGS.get(done.place, done.place)
@@ -459,7 +459,7 @@ def _flagged(
     return replaced(belief, spot, replace(spot.thing, flags=spot.thing.flags - states | {flag}))
 
 
-def _measure(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+def _measure(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     try:
         degrees = float(done.object)
     except ValueError:
@@ -481,19 +481,19 @@ def _measure(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBe
     )
 
 
-def _read(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
+def _read(belief: ScienceBelief, done: ReportedDeed, _command: Named) -> ScienceBelief:
     name = "recipe" if done.object.startswith("recipe") else done.object
     return belief.but(readings={**belief.readings, name: done.place})
 
 
-def _connect(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
+def _connect(belief: ScienceBelief, done: ReportedDeed, _command: Named) -> ScienceBelief:
     return belief.but(
         connections=belief.connections | {(done.object, done.place)},
         since={**belief.since, "connection": belief.clock},
     )
 
 
-def _disconnect(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
+def _disconnect(belief: ScienceBelief, done: ReportedDeed, _command: Named) -> ScienceBelief:
     loose = f" on {done.object}"
     kept = set()
     for one, other in belief.connections:
@@ -502,7 +502,7 @@ def _disconnect(belief: ScienceBelief, done: ToldDeed, _command: Named) -> Scien
     return belief.but(connections=frozenset(kept))
 
 
-_DEEDS: Mapping[str, Callable[[ScienceBelief, ToldDeed, Named], ScienceBelief]] = keyed(
+_DEEDS: Mapping[str, Callable[[ScienceBelief, ReportedDeed, Named], ScienceBelief]] = keyed(
     *(_go, _door, _move, _pour, _dunk, _mix, _focus, _reset, _eat, _dig, _switch, _lid),
     *(_measure, _read, _connect, _disconnect),
 )

@@ -15,14 +15,14 @@ from rpms.guard.under_way import UnderWay
 from rpms.logic.facts import Atom, Literal, Truth
 
 
-class Told(NamedTuple):
+class TruthWithCause(NamedTuple):
     """Truth of a fact, and why it is unknown if it is."""
 
     truth: Truth
     cause: Cause | None = None
 
 
-class ToldFacts:
+class ConversationFacts:
     """The belief of one conversation, and the calls that are about to change it.
 
     Facts that the manual says are `shared` are those of all guards with the same store.
@@ -43,26 +43,26 @@ class ToldFacts:
         with self.shared.transaction():
             yield
 
-    def ask(self, fact: ToolFact, atom: Atom) -> Told:
+    def ask(self, fact: ToolFact, atom: Atom) -> TruthWithCause:
         """Truth of a fact by what calls have told."""
         held = self._held(fact, atom)
         if held is None:
             near = self._near(fact, atom)
             if near is not None:
-                return Told(Truth.UNKNOWN, WrittenOtherwise(near))
+                return TruthWithCause(Truth.UNKNOWN, WrittenOtherwise(near))
             held = fact.initially
         coming = self._under_way.coming(atom)
         if coming is None and fact.shared and self.shared is not None:
             coming = self.shared.coming(atom, self._name)
         if coming is None or coming.value is held:
-            return Told(Truth.of(held))
-        return Told(Truth.UNKNOWN, coming)
+            return TruthWithCause(Truth.of(held))
+        return TruthWithCause(Truth.UNKNOWN, coming)
 
     def _held(self, fact: ToolFact, atom: Atom) -> bool | None:
         if fact.shared and self.shared is not None:
-            told = self.shared.holds(atom)
-            if told is not None:
-                return told
+            shared = self.shared.holds(atom)
+            if shared is not None:
+                return shared
         return self.belief.known.get(atom)
 
     def _near(self, fact: ToolFact, atom: Atom) -> Atom | None:
