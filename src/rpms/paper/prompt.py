@@ -141,7 +141,7 @@ class Message:
     content: str
 
 
-class Section(NamedTuple):
+class PromptSection(NamedTuple):
     """A part of a prompt as a person sees it."""
 
     title: str
@@ -245,7 +245,7 @@ class Prompt:
         usual = replace(self, speak=None).messages()
         return () if spoken == usual else spoken
 
-    def sections(self) -> Iterator[Section]:
+    def sections(self) -> Iterator[PromptSection]:
         """The prompt as a person sees it: its blocks, or the messages that a part of the user's own
         made of them.
         """
@@ -253,10 +253,10 @@ class Prompt:
         for number, message in enumerate(messages, start=1):
             tokens = estimate_tokens(message.content)
             title = f"message {number} of {len(messages)}, {message.role}, {tokens} tokens"
-            yield Section(title, message.content)
+            yield PromptSection(title, message.content)
         if not messages:
             for block in self.blocks:
-                yield Section(f"{block.part}, {block.tokens} tokens", block.text)
+                yield PromptSection(f"{block.part}, {block.tokens} tokens", block.text)
 
     def injected(self) -> tuple[Block, ...]:
         """The knowledge blocks: what sets this prompt apart from the baseline's."""
