@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from rpms.logic.actions import ActionSchema
+from rpms.logic.actions import ActionSchema, Giving, by_effect
 from rpms.logic.facts import Literal
 from rpms.logic.rules import ActiveRules, kept_with_rules
 
@@ -65,14 +65,21 @@ def undone_with(
     """
     found: set[Literal] = set()
     for wanted in others:
-        undone: list[set[Literal]] = []
-        for schema in rules.all_actions:
-            for effect in schema.effects:
-                if effect.signed == wanted.signed:
-                    binding = dict(zip(effect.atom.args, wanted.atom.args, strict=True))
-                    undone.append({each.opposite().bind(binding) for each in schema.effects})
-        ended = set.intersection(*undone) if undone else ()
-        for fact in facts:
-            if fact in ended or excludes(rules, wanted, fact):
-                found.add(fact)
+        ended = _always_ended_by(rules, wanted)
+        found.update(fact for fact in facts if fact in ended or excludes(rules, wanted, fact))
     return found
+
+
+@kept_with_rules
+def _causes(rules: ActiveRules) -> Giving:
+    """All actions and processes, by what they bring about."""
+    return by_effect(rules.all_actions)
+
+
+def _always_ended_by(rules: ActiveRules, wanted: Literal) -> set[Literal]:
+    """The facts that end whichever action causes another; none if no action does."""
+    ended: list[set[Literal]] = []
+    for giving in _causes(rules).get(wanted.signed, ()):
+        binding = dict(zip(giving.effect.atom.args, wanted.atom.args, strict=True))
+        ended.append({each.opposite().bind(binding) for each in giving.schema.effects})
+    return set.intersection(*ended) if ended else set()

@@ -142,21 +142,23 @@ class LowerBounds:
         """Facts in plans that may cost at most `slack` more than the cheapest, and of which not
         all ways were found that such plans may have; without slack those in one cheapest plan.
         """
-        slacks: dict[FactNode, float] = {}
-        open_nodes: dict[FactNode, None] = {}
+        reached: dict[FactNode, float] = {}
+        """The most slack with which plans come to each fact."""
+        are_open: dict[FactNode, None] = {}
         left = [OpenFact(self._goal, slack)]
         while left:
             at = left.pop()
-            node = at.node
-            if at.slack <= slacks.get(node, -inf):
+            if at.slack <= reached.get(at.node, -inf):
                 continue
-            slacks[node] = at.slack
-            ways = self._best_ways(node) if at.slack == 0 else node.ways
-            if node.rest <= node.lower + at.slack and (at.slack or not ways):
-                open_nodes[node] = None
+            reached[at.node] = at.slack
+            ways = at.node.ways if at.slack else self._best_ways(at.node)
+            # without slack one way that costs least is enough
+            is_settled = bool(ways) and not at.slack
+            if not is_settled and at.node.rest <= at.node.lower + at.slack:
+                are_open[at.node] = None
             for way in ways:
                 left += self._needs_within(way, at.slack)
-        return [OpenFact(node, slacks[node]) for node in open_nodes]
+        return [OpenFact(node, reached[node]) for node in are_open]
 
     def _needs_within(self, way: _Way, most: float) -> list[OpenFact]:
         """The needs of a way that costs at most so much more than the cheapest to its fact; none

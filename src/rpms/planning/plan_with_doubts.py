@@ -213,19 +213,29 @@ class _DoubtingStep:
             best = _better(best, self._looks(doubtful, self._unseen))
             if _settles(best):
                 return best
-        if doubtful.trust.fruitless.circumstances != doubtful.trust.circumstances(self._situation):
+        best = _better(best, self._doubting_further(doubtful, best))
+        if best.options or not self._stated.cost:
+            return best
+        return replace(self._last_looks(doubtful), opened=True, cut=best.cut)
+
+    def _doubting_further(self, doubtful: RulesInDoubt, best: Plan) -> Plan:
+        """A plan that may doubt any line, if there is one that costs less than the best so far.
+
+        More work is allowed where something was learned since it was last in vain.
+        """
+        trust = doubtful.trust
+        if trust.fruitless.circumstances != trust.circumstances(self._situation):
             self.effort.allowed = EXPANDED * FURTHER
         most = min(_DEAREST, best.cost - _CHEAPER) if best.options else _DEAREST
         found = self._doubting(doubtful, most)
         if found.cost == inf and not best.options:
             self.effort.is_in_vain = True
-        best = _better(best, replace(found, opened=not doubtful.is_contradicted(found)))
-        if best.options or not self._stated.cost:
-            return best
-        looks = self._sound(self._stated, doubtful.trust, doubtful.idle)
-        if not looks.options:
-            looks = self._looks(doubtful)
-        return replace(looks, opened=True, cut=best.cut)
+        return replace(found, opened=not doubtful.is_contradicted(found))
+
+    def _last_looks(self, doubtful: RulesInDoubt) -> Plan:
+        """Where no plan is left, the looks that the manual leads to, or else any."""
+        stated = self._sound(self._stated, doubtful.trust, doubtful.idle)
+        return stated if stated.options else self._looks(doubtful)
 
     def _looks(
         self, doubtful: RulesInDoubt, sought: Sequence[str] = (UNSEEN,), most: float = inf

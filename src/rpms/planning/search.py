@@ -186,34 +186,41 @@ class Search:
         """
         bounds = self._bounds
         bounds.aim_at(edges)
-        allowed = EXPANDED
+        bound_on_work = EXPANDED
         narrowed = False
-        while True:
-            lower = bounds.of_goal()
-            open_facts = self._open_facts() if lower <= most else []
-            if lower == inf or not open_facts:
-                return _left_out(lower, most, narrowed=narrowed)
-            spent = self._ways.effort.spent - self._begun
-            if spent > allowed:
-                if not self._may_go_on(allowed, edges):
+        lower = bounds.of_goal()
+        while open_facts := self._open_facts(lower, most):
+            if self._spent > bound_on_work:
+                if not self._may_go_on(bound_on_work, edges):
                     return LeftOut.TOO_MUCH
-                allowed = self._ways.effort.allowed
-            if spent > NARROWED and bounds.narrow(FEW):
+                bound_on_work = self._ways.effort.allowed
+            if self._spent > NARROWED and bounds.narrow(FEW):
                 narrowed = True
-                continue
-            for fact in open_facts:
-                bounds.open(fact)
+            else:
+                for fact in open_facts:
+                    bounds.open(fact)
+            lower = bounds.of_goal()
+        return _left_out(lower, most, narrowed=narrowed)
+
+    @property
+    def _spent(self) -> int:
+        """The work that was done since this search began."""
+        return self._ways.effort.spent - self._begun
 
     def _may_go_on(self, done: int, edges: list[Edge]) -> bool:
         """True if more work than was done is allowed, and there is no plan so far."""
         return done < self._ways.effort.allowed and not self._is_priced(edges)
 
-    def _open_facts(self) -> list[OpenFact]:
+    def _open_facts(self, lower: float, most: float) -> list[OpenFact]:
         """Facts of which more ways are to be found: those of the cheapest plan, and once these
         are all found, those of plans that are little dearer, if that takes little work.
+
+        None where nothing leads to the goal, or where every plan costs too much: `lower` at least.
         """
+        if lower == inf or lower > most:
+            return []
         of_cheapest = self._bounds.open_facts(0.0)
-        if of_cheapest or self._ways.effort.spent > self._begun + FOR_OTHERS:
+        if of_cheapest or self._spent > FOR_OTHERS:
             return of_cheapest
         return self._bounds.open_facts(MARGIN)
 

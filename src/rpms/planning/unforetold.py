@@ -66,17 +66,29 @@ def _changed(done: TriedAction) -> Iterator[Literal]:
         args = tuple(map(binding.get, atom.args, atom.args))
         if moved and here not in args:
             continue  # said of the place left behind
-        # The belief before was asked most of this in its own step, and remembers.
-        was = done.before.value(atom.predicate, args)
-        if was is None:
+        now = _turned(done, atom.predicate, args)
+        if now is None:
             continue
-        now = done.after.value(atom.predicate, args)
-        if now is None or was is now or (atom.predicate, not now) not in wanted:
-            continue
-        # Of what only one can be, others are not.
-        implied = not now and rules.predicates[atom.predicate].exclusive
-        if not implied:
-            yield Literal(atom, not now)
+        changed = Literal(atom, negated=not now)
+        if changed.signed in wanted and not _is_implied(rules, changed):
+            yield changed
+
+
+def _turned(done: TriedAction, predicate: str, args: tuple[str, ...]) -> bool | None:
+    """What a fact is now that was otherwise before; None if it is as it was, or if that is not
+    known.
+    """
+    # The belief before was asked most of this in its own step, and remembers.
+    was = done.before.value(predicate, args)
+    if was is None:
+        return None
+    now = done.after.value(predicate, args)
+    return None if now is was else now
+
+
+def _is_implied(rules: ActiveRules, changed: Literal) -> bool:
+    """True if another fact says as much: of what only one can be, others are not."""
+    return changed.negated and bool(rules.predicates[changed.atom.predicate].exclusive)
 
 
 def _shown(done: TriedAction) -> Iterator[Revelation]:
