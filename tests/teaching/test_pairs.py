@@ -22,7 +22,7 @@ from rpms.play.seats import Seat
 from rpms.play.settings import Settings
 from rpms.store.runs import RunFolder
 from rpms.teaching.classroom import Classroom, correct, read_conditions, teach_pairs
-from rpms.teaching.pairs import PairSource, add_pairs, read_pairs
+from rpms.teaching.pairs import PairSource, add_pairs, pairs_text, read_pairs
 from rpms.teaching.teacher import (
     Corrections,
     Follower,
@@ -251,6 +251,46 @@ def test_a_memory_of_the_same_games_is_refused():
     room = classroom(24, memory="embedded")
     with pytest.raises(InputError, match="the memory is learned from"):
         room.student("full", "planner", NamedModel("planner"))
+
+
+@pytest.mark.parametrize(
+    ("world", "games"),
+    [("alfworld", "--split valid_train"), ("scienceworld", "--split train --task TASKS-THAT")],
+)
+def test_who_gave_no_memory_is_told_to_learn_one_from_other_games(
+    rpms: Rpms, tmp_path, world, games
+):
+    if world == "scienceworld":
+        pytest.importorskip("scienceworld", reason="the extra `scienceworld` is not installed")
+    split = {"alfworld": TRAIN, "scienceworld": "train"}[world]
+    words = ["teach", "pairs", world, "--split", split, "--limit", "1"]
+    ran = rpms(*words, "--conditions", "baseline,full", "--out", tmp_path / "pairs.jsonl")
+    assert ran.code == 2
+    assert f"`rpms learn {world} {games}" in ran.line
+    assert "or leave it out with --conditions baseline" in ran.line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_that_new_pairs_are_told_otherwise_is_said(taught):
+    out, _ = taught
+    pairs = read_pairs(out)
+    room = classroom(1)
+    assert room.knowledge_unlike(pairs) == ()
+    assert room.knowledge_unlike([]) == ()
+    others = [replace(pair, manual="mine:0", memory=pair.memory and "0") for pair in pairs]
+    assert room.knowledge_unlike(others) == ("manual", "memory")
+
+
+def test_a_note_names_the_file_whose_memory_is_another(rpms: Rpms, tmp_path):
+    out = tmp_path / "pairs.jsonl"
+    room = replace(classroom(1), conditions=("full",))
+    teach_pairs(room, out, None, Listener(), processes=1)
+    pairs = [replace(pair, memory="0123456789ab") for pair in read_pairs(out)]
+    out.write_text(pairs_text(pairs), encoding="utf-8")
+    words = ["teach", "pairs", "alfworld", "--split", TRAIN, "--limit", "1", "--memory", "none"]
+    ran = rpms(*words, "--processes", 1, "--conditions", "full", "--out", out)
+    assert ran.code == 0, ran.err
+    assert f"note: {out} was written with another memory: give the same" in ran.out
 
 
 def test_pairs_of_two_worlds_do_not_go_together(taught, tmp_path):

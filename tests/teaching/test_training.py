@@ -174,16 +174,22 @@ def test_what_is_in_the_way_of_checkpoints_is_said_before_anything_is_loaded(
     assert sorted(path.name for path in work.iterdir()) == ["mine.txt"]
 
 
-def test_a_full_disk_is_one_line_and_the_same_command_goes_on(school, tmp_path):
-    """A limit on file sizes makes the kernel refuse a write in its middle, as a full disk does."""
+@pytest.mark.parametrize("fits", ["nothing", "the weights"])
+def test_a_full_disk_is_one_line_and_the_same_command_goes_on(school, tmp_path, fits):
+    """A limit on file sizes makes the kernel refuse a write in its middle, as a full disk does.
+
+    First safetensors writes the weights, then torch the state of the optimiser, twice as large;
+    each has errors of its own.
+    """
     resource = pytest.importorskip("resource", reason="POSIX has limits on file sizes")
     base, pairs, _, _, _ = school
     training = replace(QUICK, epochs=1)
     out = tmp_path / "out"
+    most = 150_000 if fits == "the weights" else 40_000
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
     try:
-        with pytest.raises(InputError, match=r"out\.training: cannot be written: .*; the same"):
+        with pytest.raises(InputError, match=r"out\.training: cannot be written.*; the same"):
             train(str(base), [pairs], out, training, print, on_processor=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -216,6 +222,22 @@ def test_a_base_that_does_not_chat_is_refused(school, tmp_path):
     with pytest.raises(InputError, match="is no chat model"):
         train(str(base), [pairs], tmp_path / "out", QUICK, print, on_processor=True)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_is_no_model_is_refused_before_anything_is_loaded(
+    school, tmp_path, monkeypatch
+):
+    _, pairs, *_ = school
+    monkeypatch.setattr("rpms.teaching.training.importlib", None)
+    with pytest.raises(InputError, match=r"is no model: it has no config\.json"):
+        train(str(tmp_path), [pairs], tmp_path / "out", QUICK, print, on_processor=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_may_read_the_folder_may_read_the_weights(school):
+    _, _, adapter, _, _ = school
+    modes = {file.stat().st_mode for file in adapter.iterdir()}
+    assert len(modes) == 1
 
 
 def test_pairs_of_a_split_that_is_measured_on_are_refused(school, tmp_path):

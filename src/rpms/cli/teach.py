@@ -25,7 +25,13 @@ from rpms.play.display import Lines, progress
 from rpms.play.settings import ALLOW, NO_MEMORY, REFUSE, Settings
 from rpms.store.files import write_whole
 from rpms.teaching.classroom import Classroom, TaughtPairs, correct, read_conditions, teach_pairs
-from rpms.teaching.pairs import TRAINING, Pair, messages_text, pairs_so_far, read_pairs
+from rpms.teaching.pairs import (
+    Pair,
+    messages_text,
+    pairs_so_far,
+    read_pairs,
+    splits_to_learn_from,
+)
 from rpms.teaching.teacher import Thoughts
 from rpms.teaching.trainer import Training
 from rpms.teaching.training import train
@@ -104,6 +110,7 @@ def write_pairs(
     _check_messages(out, messages)
     room = _classroom(resources, settings, find_world(world), conditions, engine, option)
     room = replace(room, thoughts=thoughts)
+    _say_what_differs(room, out, pairs_so_far(out))
     done = teach_pairs(room, out, resources.workers, progress(make_console()), resources.processes)
     report(done, out)
     _write_messages(out, messages)
@@ -229,6 +236,7 @@ def correct_student(
     model = student if student.partition("/")[0] in PROVIDERS else f"hf/{student}"
     named = resources.model(model, settings)
     named.check()
+    _say_what_differs(room, pairs, before)
     console = make_console()
 
     def listen(condition: str) -> Lines:
@@ -281,6 +289,14 @@ def _same_games(settings: Settings, pairs: Path, world: World) -> Settings:
     )
 
 
+def _say_what_differs(room: Classroom, pairs: Path, before: Sequence[Pair]) -> None:
+    """Note that new pairs would show other rules or memories than those that a file has."""
+    differs = room.knowledge_unlike(before)
+    if differs:
+        others = " and ".join(f"another {each}" for each in differs)
+        say(f"note: {pairs} was written with {others}: give the same unless they are to be mixed")
+
+
 def _same_conditions(before: Sequence[Pair]) -> str:
     """The conditions whose prompts are taught so far; all four where none is."""
     taught = {pair.condition for pair in before}
@@ -302,7 +318,7 @@ def _classroom(
     option: list[str] | None,
 ) -> Classroom:
     if settings.split is None:
-        learned_from = [split for split in world.splits if TRAINING in split]
+        learned_from = splits_to_learn_from(world.splits)
         settings = replace(settings, split=(learned_from or world.splits)[0])
     setting = options.make_setting(world, resources.data, engine, option)
     tasks, setting = settings.tasks(world, setting)
@@ -320,7 +336,8 @@ def report(done: TaughtPairs, out: Path) -> None:
     if not done.found:
         say(f"{out}: these games gave no pairs")
         return
-    say(f"{out}: {done.added:,} pairs are new, of {done.found:,} in these games")
+    new = "1 pair is new" if done.added == 1 else f"{done.added:,} pairs are new"
+    say(f"{out}: {new}, of {done.found:,} in these games")
 
 
 @app.command("show")

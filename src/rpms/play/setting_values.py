@@ -111,6 +111,10 @@ def _installed_packages() -> Mapping[str, Sequence[str]]:
 Read = Callable[[Any], Any]
 
 
+class NoMemoryGiven(InputError):
+    """A condition recalls from a memory, and none was given."""
+
+
 class SettingError(InputError):
     """A setting that is not known, or a value it cannot have."""
 

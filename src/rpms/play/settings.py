@@ -24,7 +24,7 @@ from rpms.paper.recall import Retrieval
 from rpms.play import setting_values as reads
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import OpenModel, RunPlan, plan_run
-from rpms.play.setting_values import Part, SettingError, read_by
+from rpms.play.setting_values import NoMemoryGiven, Part, SettingError, read_by
 from rpms.play.sources import MANUALS, PAPER_MANUAL, WEIGHTS, Sources, choose_manual, manual_of
 from rpms.play.task_choice import ChosenTasks, drawn, first_of_each_type, limited, tasks_named
 from rpms.store.expel_material import read_experience
@@ -309,7 +309,7 @@ class Settings:
     def memory_file(
         self, world: World, model: str = "", *, embedded_games: bool | None = None
     ) -> Path | None:
-        """The memory to read, or None; a condition that lacks one is an InputError.
+        """The memory to read, or None; a condition that lacks one is NoMemoryGiven.
 
         `model`: who would learn one.
         """
@@ -325,7 +325,7 @@ class Settings:
                 return Path(embedded)
         if self.memory == EMBEDDED_MEMORY:
             raise SettingError("memory", f"{world.name} has no embedded memory; give a file")
-        raise InputError(
+        raise NoMemoryGiven(
             f"the condition {self.condition_name} uses memory, and none was given. Learn one with"
             f" `{self._how_to_learn(world, model)}` and give it as memory; or choose the condition"
             " rules-only; or give `none` as memory, to play with an empty one"

@@ -15,6 +15,7 @@ from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import NamedModel, RunPlan, overlapping
 from rpms.play.run import Listener, run
 from rpms.play.runners import InProcesses
+from rpms.play.setting_values import NoMemoryGiven
 from rpms.play.settings import ALLOW, Settings
 from rpms.play.together import PlannedRun, run_together
 from rpms.store.episodes import EpisodeRow
@@ -28,8 +29,9 @@ from rpms.teaching.pairs import (
     check_addable,
     parse_pairs,
     require_training_split,
+    splits_to_learn_from,
 )
-from rpms.teaching.teacher import Corrections, RetoldEpisodes, Thoughts
+from rpms.teaching.teacher import Corrections, RetoldEpisodes, Thoughts, manual_of, memory_of
 from rpms.worlds.base import Setting, Task, World
 
 TEACHER = "planner"
@@ -86,8 +88,11 @@ class Classroom:
         its memory may not.
         """
         own = replace(self.settings, condition=condition)
-        file = own.memory_file(self.world)
         memory = EpisodicMemory(world=self.world.name)
+        try:
+            file = own.memory_file(self.world)
+        except NoMemoryGiven:
+            raise InputError(self._without_memory(condition)) from None
         if file is not None:
             memory = read_frozen(file, self.world.name)
         plan = own.plan(
@@ -104,6 +109,36 @@ class Classroom:
         if plan.overlap and self.settings.overlap != ALLOW:
             raise InputError(overlapping(len(plan.overlap), len(plan.tasks), plan.overlap[0]))
         return plan
+
+    def knowledge_unlike(self, pairs: Sequence[Pair]) -> tuple[str, ...]:
+        """Of manual and memory, what new pairs would have from elsewhere than all pairs so far."""
+        pairs = [pair for pair in pairs if pair.world == self.world.name]
+        found: list[str] = []
+        manuals = {pair.manual for pair in pairs} - {""}
+        if manuals and manual_of(self.teacher()) not in manuals:
+            found.append("manual")
+        for condition in self.conditions:
+            memories = {pair.memory for pair in pairs if pair.condition == condition}
+            student = self.student(condition, TEACHER, NamedModel(TEACHER))
+            if memories and memory_of(student) not in memories:
+                found.append("memory")
+                break
+        return tuple(found)
+
+    def _without_memory(self, condition: str) -> str:
+        """Words for someone who gave no memory: how to learn one from games that are not taught."""
+        taught = self.tasks[0].split
+        games = f"--split {taught} --task TASKS-THAT-ARE-NOT-TAUGHT"
+        for split in splits_to_learn_from(self.world.splits):
+            if split != taught:
+                games = f"--split {split}"
+        others = ",".join(name for name in self.conditions if not CONDITIONS[name].memory)
+        without = f"; or leave it out with --conditions {others}" if others else ""
+        return (
+            f"the condition {condition} shows memories, and no memory was given: learn one from"
+            f" other games with `rpms learn {self.world.name} {games} --out memory.jsonl` and give"
+            f" it with --memory; or give --memory none for an empty one{without}"
+        )
 
 
 @dataclass(frozen=True)

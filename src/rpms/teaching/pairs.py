@@ -146,9 +146,14 @@ def add_pairs(file: Path, found: Iterable[Pair]) -> int:
     return len(new)
 
 
+def splits_to_learn_from(splits: Sequence[str]) -> list[str]:
+    """Those of a world's splits that no result is measured on."""
+    return [name for name in splits if TRAINING in name]
+
+
 def require_training_split(split: str, splits: Sequence[str]) -> None:
     """Refuse a split that results are measured on, where the world has one to learn from."""
-    to_learn_from = [name for name in splits if TRAINING in name]
+    to_learn_from = splits_to_learn_from(splits)
     if to_learn_from and split not in to_learn_from:
         choices = " or ".join(to_learn_from)
         raise InputError(

@@ -198,9 +198,23 @@ def spread(pairs: list[Pair], most: int) -> list[Pair]:
     return [pairs[number * len(pairs) // most] for number in range(most)]
 
 
+def manual_of(teacher: RunPlan) -> str:
+    """The manual that a teacher plans by: its name and the beginning of its hash."""
+    manual = teacher.sources.manual
+    return f"{manual.name}:{manual.hash(teacher.world)[:_HASH]}"
+
+
+def memory_of(student: RunPlan) -> str:
+    """Beginning of the hash of the memory that a student's prompts recall from; empty in a
+    condition without memory.
+    """
+    if not student.condition.memory:
+        return ""
+    return memory_hash(student.memory)[:_HASH]
+
+
 def _about(teacher: RunPlan, student: RunPlan, condition: str, episode: Episode) -> Pair:
     """A pair that says where its step is from."""
-    manual = teacher.sources.manual
     split = next(task.split for task in student.tasks if task.id == episode.task)
     return Pair(
         prompt=(),
@@ -211,8 +225,8 @@ def _about(teacher: RunPlan, student: RunPlan, condition: str, episode: Episode)
         condition=condition,
         step=0,
         source=PairSource.TEACHER,
-        manual=f"{manual.name}:{manual.hash(teacher.world)[:_HASH]}",
-        memory=memory_hash(student.memory)[:_HASH] if student.condition.memory else "",
+        manual=manual_of(teacher),
+        memory=memory_of(student),
     )
 
 

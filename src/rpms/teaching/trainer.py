@@ -5,6 +5,7 @@ checkpoints to go on from, and one line for what a disk or a device refuses.
 import importlib
 import math
 import shutil
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import InputError, ModelError
-from rpms.models.hf.adapters import WeightsName
+from rpms.models.hf.adapters import ADAPTER_CONFIG, MODEL_CONFIG, WeightsName
 from rpms.play.run import Interrupted
 from rpms.teaching.pairs import Pair
 from rpms.teaching.watching import TrainingWatch, trainer_callback
@@ -179,6 +180,17 @@ def _drop_unfinished(work: Path) -> None:
             shutil.rmtree(checkpoint, ignore_errors=True)
 
 
+def _raised_while_saving(error: RuntimeError) -> bool:
+    """True if torch was writing a file.
+
+    Its writer's errors have words of their own, which name neither the file nor the reason.
+    """
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_globals["__name__"] == "torch.serialization" and frame.f_code.co_name == "save":
+            return True
+    return False
+
+
 def run_trainer(trainer: Any, work: Path, watch: TrainingWatch) -> None:
     """Train, from the last checkpoint if there is one."""
     _drop_unfinished(work)
@@ -193,9 +205,10 @@ def run_trainer(trainer: Any, work: Path, watch: TrainingWatch) -> None:
     except RuntimeError as error:
         if "out of memory" in str(error):
             raise InputError("the device's memory is too small: give a smaller --at-once") from None
-        if "No space left" in str(error) or "PytorchStreamWriter" in str(error):
+        if _raised_while_saving(error):
             raise InputError(
-                f"{work}: cannot be written: {excerpt(str(error))}; the same command goes on"
+                f"{work}: cannot be written, perhaps since the disk is full:"
+                f" {excerpt(str(error))}; the same command goes on"
             ) from None
         raise
     if watch.stopped:
@@ -218,6 +231,7 @@ def save_weights(
     if training.all_weights:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
+        _let_others_read(folder, like=folder / MODEL_CONFIG)
         return
     place = Path(weights.base).expanduser()
     base = str(place.absolute()) if is_there(place) else weights.base
@@ -228,3 +242,13 @@ def save_weights(
         if parameter.requires_grad:
             parameter.data = parameter.data.to(torch.bfloat16)
     model.save_pretrained(folder)
+    _let_others_read(folder, like=folder / ADAPTER_CONFIG)
+
+
+def _let_others_read(folder: Path, like: Path) -> None:
+    """Give files of weights the mode of another file.
+
+    safetensors lets nobody but their owner read them; a server may run as somebody else.
+    """
+    for file in folder.glob("*.safetensors"):
+        shutil.copymode(like, file)

@@ -14,6 +14,8 @@ from rpms.foreign.json_text import NotJson, as_object, from_json, loads
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.logic.errors import FileError, InputError
 
+MODEL_CONFIG = "config.json"
+"""The file by which transformers knows a model's folder."""
 ADAPTER_CONFIG = "adapter_config.json"
 """The file by which PEFT knows an adapter's folder."""
 TAUGHT = "teaching.json"
@@ -43,7 +45,7 @@ def read_weights(text: str) -> WeightsName:
         base, plus, adapter = text.rpartition("+")
         if plus and base and adapter:
             return WeightsName(base, adapter)
-    if is_there(path / ADAPTER_CONFIG) and not is_there(path / "config.json"):
+    if is_there(path / ADAPTER_CONFIG) and not is_there(path / MODEL_CONFIG):
         return WeightsName(_base_of(path), text)
     return WeightsName(text)
 
@@ -98,7 +100,8 @@ def taught_of(name: str) -> Taught | None:
 
 
 def check_weights(name: str, text: str) -> None:
-    """Refuse paths at which there is nothing. Names on a hub are not looked at.
+    """Refuse paths at which there is nothing, and folders that hold no weights. Names on a hub are
+    not looked at.
 
     `name`: for the message.
     """
@@ -108,6 +111,9 @@ def check_weights(name: str, text: str) -> None:
         on_a_hub = place[:1] not in "/.~" and path.suffix != ".gguf"
         if place and not on_a_hub and not is_there(path):
             raise InputError(f"{name}: there is no such file or folder as {place}")
+    base = Path(weights.base).expanduser()
+    if base.is_dir() and not is_there(base / MODEL_CONFIG):
+        raise InputError(f"{weights.base}: is no model: it has no {MODEL_CONFIG}")
     if weights.adapter:
         _check_adapter(name, weights.adapter)
 
