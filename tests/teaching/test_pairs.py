@@ -141,6 +141,8 @@ def test_of_the_messages_the_answer_alone_is_learned(rpms: Rpms, tmp_path):
     for line, pair in zip(lines, read_pairs(pairs), strict=True):
         row = json.loads(line)
         assert row.keys() == {"messages"}  # OpenAI takes nothing beside them
+        roles = [turn["role"] for turn in row["messages"]]
+        assert roles == ["system", *["user", "assistant"] * (len(roles) // 2)]  # LLaMA-Factory
         *earlier, answer = row["messages"]
         assert answer == {"role": "assistant", "content": pair.completion[0].content}
         weights = [turn["weight"] for turn in earlier if turn["role"] == "assistant"]

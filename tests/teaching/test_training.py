@@ -31,7 +31,8 @@ from tests.teaching.test_pairs import classroom
 from tests.teaching.tiny_model import write_tiny_model
 
 torch = pytest.importorskip("torch", reason="the extra `teach` is not installed")
-pytest.importorskip("trl", reason="the extra `teach` is not installed")
+trl = pytest.importorskip("trl", reason="the extra `teach` is not installed")
+datasets = pytest.importorskip("datasets", reason="the extra `teach` is not installed")
 peft = pytest.importorskip("peft", reason="the extra `teach` is not installed")
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries deprecate among themselves
@@ -232,6 +233,18 @@ def test_a_folder_that_is_no_model_is_refused_before_anything_is_loaded(
     with pytest.raises(InputError, match=r"is no model: it has no config\.json"):
         train(str(tmp_path), [pairs], tmp_path / "out", QUICK, print, on_processor=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_trl_reads_a_file_of_pairs_as_it_is_and_learns_the_answers_alone(school, tmp_path):
+    base, pairs, *_ = school
+    cache = str(tmp_path / "cache")
+    rows = datasets.load_dataset("json", data_files=str(pairs), split="train", cache_dir=cache)
+    settings = trl.SFTConfig(str(tmp_path / "out"), use_cpu=True, report_to="none")
+    trainer = trl.SFTTrainer(model=str(base), args=settings, train_dataset=rows)
+    batch = trainer.data_collator(list(trainer.train_dataset))
+    for labels, each in zip(batch["labels"], read_pairs(pairs), strict=True):
+        learned = trainer.processing_class.decode(labels[labels != -100])
+        assert learned.removesuffix("\n") == f"{each.completion[0].content}<|im_end|>"
 
 
 def test_who_may_read_the_folder_may_read_the_weights(school):
