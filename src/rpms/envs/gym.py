@@ -172,9 +172,10 @@ def env_id(world: str) -> str:
     """The id of an installed world: `rpms/ALFWorld-v0` for alfworld, `rpms/MyWorld-v0` for
     my_world.
     """
-    title = _TITLES.get(world) or "".join(
-        word[:1].upper() + word[1:] for word in re.split(r"[\W_]+", world)
-    )
+    title = _TITLES.get(world, "")
+    if not title:
+        for word in re.split(r"[\W_]+", world):
+            title += word[:1].upper() + word[1:]
     return f"rpms/{title}-v0"
 
 

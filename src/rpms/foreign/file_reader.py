@@ -25,11 +25,15 @@ def read_bytes(file: str | Path, largest: int) -> bytes:
 
     A FIFO is not waited for.
     """
-    handle, data = open_regular(file), b""
-    try:  # a buffer for the largest would take longer than most files take to read
-        while len(data) <= largest and (
-            more := os.read(handle, min(max(_BLOCK, len(data)), largest + 1 - len(data)))
-        ):
+    handle = open_regular(file)
+    data = b""
+    try:
+        while len(data) <= largest:
+            # a buffer for the largest would take longer than most files take to read
+            as_much_again = max(_BLOCK, len(data))
+            more = os.read(handle, min(as_much_again, largest + 1 - len(data)))
+            if not more:
+                break
             data += more
     except OSError as error:
         raise unreadable(file, error) from None

@@ -157,8 +157,8 @@ def _opposed(literals: Iterable[Literal]) -> bool:
     """True if a fact stands among them with its negation: together they cannot hold, and one of
     them always does.
     """
-    known = set(literals)
-    return any(each.opposite() in known for each in known)
+    together = set(literals)
+    return any(each.opposite() in together for each in together)
 
 
 def _covers(earlier: Policy, later: Policy) -> bool:
@@ -167,7 +167,9 @@ def _covers(earlier: Policy, later: Policy) -> bool:
         return False
     if (earlier.each, earlier.unknown) != (later.each, later.unknown):
         return False
-    if not set(later.tools) <= set(earlier.tools) or not set(earlier.when) <= set(later.when):
+    covers_tools = set(later.tools) <= set(earlier.tools)
+    applies_wherever_later_does = set(earlier.when) <= set(later.when)
+    if not covers_tools or not applies_wherever_later_does:
         return False
     if not later.requires:
         return not earlier.requires

@@ -1,5 +1,6 @@
 """Cost of an answer, from a list of prices or from the user's own."""
 
+import math
 import re
 import tomllib
 from importlib.resources import files
@@ -41,7 +42,8 @@ def parse_price(text: str) -> Price:
         numbers = [float(piece.strip().removeprefix("$")) for piece in text.split(",")]
     except ValueError:
         numbers = []
-    if len(numbers) not in {2, 3} or not all(0 <= number < float("inf") for number in numbers):
+    are_prices = all(0 <= number < math.inf for number in numbers)
+    if len(numbers) not in {2, 3} or not are_prices:
         raise InputError(
             f"--price {text[:60]!r}: give IN,OUT or IN,OUT,CACHED in US dollars for a million"
             " tokens, as 2.5,10,1.25"

@@ -111,18 +111,20 @@ def compose(condition: Condition, whole: Mind, memory: EpisodicMemory) -> Mind:
     Goal and belief are shown whenever rules or memory are on. Progress is part of the goal, and
     told by the same measure in all conditions.
     """
+    update = whole.update if condition.outcomes else without_outcomes(whole.update)
+    style = replace(
+        whole.style,
+        wording=_worded(whole.style.wording, condition),
+        layout=condition.layout,
+        form=condition.form,
+        notes=condition.notes,
+    )
     manual = whole.manual.of_tiers(condition.tiers) if condition.rules else RuleManual()
     mind = replace(
         whole,
         condition=condition,
-        update=whole.update if condition.outcomes else without_outcomes(whole.update),
-        style=replace(
-            whole.style,
-            wording=_worded(whole.style.wording, condition),
-            layout=condition.layout,
-            form=condition.form,
-            notes=condition.notes,
-        ),
+        update=update,
+        style=style,
         manual=manual,
         schemas=whole.manual,
         tells=manual if manual.actions else whole.manual.bare(),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from rpms.paper.beyond import Surprise
 from rpms.paper.decide import Decision
@@ -66,9 +66,10 @@ class Usage:
     provider does not say."""
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(
-            *(getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
-        )
+        sums: dict[str, Any] = {}
+        for each in fields(self):
+            sums[each.name] = getattr(self, each.name) + getattr(other, each.name)
+        return type(self)(**sums)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

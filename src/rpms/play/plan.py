@@ -177,6 +177,10 @@ class RunPlan:
         edition = self.edition
         if edition is None:
             edition = self.world.edition(self.tasks, self.setting)
+        manual = self.sources.manual
+        retrieval: dict[str, Any] = {}
+        if self.condition.memory:
+            retrieval = self.sources.retrieval_entry(self.world)
         settings: dict[str, Any] = {
             "package": version("rpms"),
             "world": self.world.name,
@@ -188,14 +192,9 @@ class RunPlan:
             "decoding": _json(self.decoding),
             "condition": _json(self.condition),
             "memory": self._memory_entry(),
-            "manual": {
-                "name": self.sources.manual.name,
-                "hash": self.sources.manual.hash(self.world),
-            },
+            "manual": {"name": manual.name, "hash": manual.hash(self.world)},
             "prompts": prompts_hash(self.sources.prompts.over(self.world.wording)),
-            "retrieval": (
-                self.sources.retrieval_entry(self.world) if self.condition.memory else {}
-            ),
+            "retrieval": retrieval,
             "context": self.sources.context,
             "step_budget": self.step_budget,
             "stuck_after": self.stuck_after,
@@ -278,18 +277,21 @@ def plan_run(
     chosen = tuple(limited(every, limit))
     _check_tasks(world, split, setting, chosen)
     parts = others.pop("parts", None)
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "condition": FULL,
         "memory": EpisodicMemory(world=world.name),
         "decoding": Decoding(max_tokens=world.max_tokens),
         "step_budget": world.step_budget,
         "reader": reader,
-        "open_reader": _open_reader(reader, model_name, open_model) if reader else None,
-        **{name: value for name, value in others.items() if value is not None},
     }
+    if reader:
+        fields["open_reader"] = _open_reader(reader, model_name, open_model)
+    for name, value in others.items():
+        if value is not None:
+            fields[name] = value
     if parts is not None:
-        given["sources"] = _with_parts(given.get("sources", Sources()), parts)
-    plan = RunPlan(world, split, chosen, model_name, open_model, setting=setting, **given)
+        fields["sources"] = _with_parts(fields.get("sources", Sources()), parts)
+    plan = RunPlan(world, split, chosen, model_name, open_model, setting=setting, **fields)
     _check_ranges(plan)
     plan = _with_memory(plan, memory)
     if not overlap:

@@ -298,10 +298,12 @@ def _reader(reads: Reads, world: World, mind: Mind) -> Reader:
     entries = mind.experience.memory.entries
     key = id(entries)
     if key not in reads.kept:
+        by_rules = bool(mind.manual.actions) and "rules" not in reads.leave_out
+        by_memory = "memory" not in reads.leave_out
         reads.kept[key] = Reader(
             goals=mind.schemas,
-            rules=bool(mind.manual.actions) and "rules" not in reads.leave_out,
-            memory=() if "memory" in reads.leave_out else entries,
+            rules=by_rules,
+            memory=entries if by_memory else (),
             source=Source(reads.source),
             here="belief" not in reads.leave_out,
             called=world.called(),

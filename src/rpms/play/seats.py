@@ -154,13 +154,18 @@ class Play:
         return Outcome(text, self._outcome.score)
 
     def episode(self) -> Episode:
+        score = 0.0
+        steps: tuple[Step, ...] = ()
+        if self.steps:
+            score = self.steps[-1].score
+            steps = self.player.end(self._course, self._outcome)
         return Episode(
             task=self.task.id,
             type=self.task.type,
             goal=self.goal.text,
             ending=self.ending or Ending.OUT_OF_STEPS,
-            score=self.steps[-1].score if self.steps else 0.0,
-            steps=self.player.end(self._course, self._outcome) if self.steps else (),
+            score=score,
+            steps=steps,
             error=self.error,
             usage=sum((step.usage for step in self.steps), Usage()),
         )

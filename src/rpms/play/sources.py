@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from rpms.logic.belief import Belief
 from rpms.logic.errors import InputError
 from rpms.logic.rules import RuleManual
 from rpms.models.catalogue import FROM_MENU, backend_of
@@ -152,24 +153,31 @@ def knowledge_of(
     wording = method.wording(sources.prompts.over(world.wording), world)
     wording = wording.naming_steps(steps or world.step_budget)
     budget = Budget(prompt=prompt_limit(sources.context, answer), memory=sources.memory_tokens)
+    compat = CompatibilityFilter(own.consistency or world.compat, own=own.consistency is not None)
+    arbitrate = HARD_SOFT
+    if own.arbitration:
+        arbitrate = partial(judged_by, judge=own.arbitration)
+    # read when a plan is first made, and once
+    planning_manual = cache(partial(_planning_manual, world, sources.manual))
     return Mind(
         update=world.update,
         style=PromptStyle(wording, budget=budget, speak=own.prompt),
         manual=manual_of(world, sources.manual),
         experience=Recollection(retrieval=sources.retrieval(world), retriever=own.retriever),
-        consistent=CompatibilityFilter(
-            own.consistency or world.compat, own=own.consistency is not None
-        ),
-        arbitrate=partial(judged_by, judge=own.arbitration) if own.arbitration else HARD_SOFT,
-        extend=partial(_extend, world, cache(partial(_planning_manual, world, sources.manual))),
+        consistent=compat,
+        arbitrate=arbitrate,
+        extend=partial(_extend, world, planning_manual),
     )
 
 
-def _extend(world: World, plans: Callable[[], RuleManual | None], mind: Mind) -> Mind:
+def _extend(world: World, planning_manual: Callable[[], RuleManual | None], mind: Mind) -> Mind:
     """Give a composed mind what goes past the paper. Planning is loaded here, and only here."""
     from rpms.planning.extension import extend  # noqa: PLC0415  a run of the paper loads no planner
 
-    return extend(mind, lambda command, belief: world.command(command, belief).text, plans())
+    def repaired(command: str, belief: Belief) -> str:
+        return world.command(command, belief).text
+
+    return extend(mind, repaired, planning_manual())
 
 
 def _planning_manual(world: World, manual: ManualChoice) -> RuleManual | None:

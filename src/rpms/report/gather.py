@@ -126,16 +126,16 @@ def read_results(name: str, run: RunFolder) -> Results:
     won = {task: row.won for task, row in rows.items() if not row.missing}
     terms = {**recorded, "tasks": len(run.protocol.tasks), "tasks_hash": run.protocol.tasks_hash}
     unfinished = len(damaged) + len(won) < len(rows)
-    condition = recorded.get("condition")
-    memory = recorded.get("memory")
+    switches = _mapping_at(recorded, "condition")
+    memory = _mapping_at(recorded, "memory")
     return Results(
         name,
         rows,
         protocol=terms,
         damaged=damaged,
         going=unfinished and is_going(run.folder),
-        switches=condition if isinstance(condition, Mapping) else {},
-        memory_entries=memory.get("entries") if isinstance(memory, Mapping) else None,
+        switches=switches,
+        memory_entries=memory.get("entries"),
         model=str(recorded.get("model", "")),
         seconds=_seconds(run),
         price=_price(run),
@@ -143,6 +143,12 @@ def read_results(name: str, run: RunFolder) -> Results:
         controls=_controls(run),
         agreement=_agreement(run, won),
     )
+
+
+def _mapping_at(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A part of a protocol's settings; empty where another program wrote something else."""
+    found = settings.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 class _ReadRows(NamedTuple):

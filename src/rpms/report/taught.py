@@ -185,15 +185,20 @@ def _teaching(results: Results) -> Teaching | None:
     if not isinstance(taught, Mapping) or not isinstance(taught.get("games"), int):
         return None
     manual = results.protocol.get("manual")
-    name = str(manual.get("name", "")) if isinstance(manual, Mapping) else ""
+    own_manual = ""
+    if isinstance(manual, Mapping) and manual.get("name", "") not in MANUALS:
+        own_manual = str(manual.get("name", ""))
+    base, _, _ = results.model.partition("+")
     corrected = 1 if taught.get("corrections") else 0
+    prompts = taught.get("prompts", ())
+    thoughts = taught.get("thoughts", ())
     return Teaching(
-        base=results.model.partition("+")[0],
+        base=base,
         games=taught["games"],
         rounds=int(taught.get("rounds", corrected)),
-        prompts=tuple(map(str, taught.get("prompts", ()))),
-        manual="" if name in MANUALS else name,
-        thoughts=tuple(map(str, taught.get("thoughts", ()))),
+        prompts=tuple(map(str, prompts)),
+        manual=own_manual,
+        thoughts=tuple(map(str, thoughts)),
     )
 
 

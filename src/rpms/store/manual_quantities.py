@@ -102,13 +102,13 @@ class QuantityReader:
         device = named[1] if named[0] == thing else named[0]
         both = frozenset(named)
         alone = frozenset((thing,))
-        is_at = self._conditions(place.at("at"), (read.at,), both)
+        (is_at,) = self._conditions(place.at("at"), (read.at,), both)
         return Drive(
             fact,
             device,
             read.direction == "up",
             read.devices,
-            is_at[0],
+            is_at,
             on=self._conditions(place.at("on"), read.on, both),
             fit=self._conditions(place.at("fit"), read.fit, both),
             done=self._conditions(place.at("done"), read.done, both),

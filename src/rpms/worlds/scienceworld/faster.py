@@ -24,7 +24,7 @@ import struct
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.worlds.base import read_table
 
@@ -38,8 +38,25 @@ _MEMBERS: Mapping[str, int] = _TABLE["members"]
 _SIZES = {int(kind): size for kind, size in _TABLE["sizes"].items()}
 _WIDE = 8
 """Bytes of long and double constants, which take two numbers."""
+_LISTINGS = ("code", "old", "new")
+"""Fields of an edit that are listings of instructions."""
+
+_INTERFACES_AT = 6
+"""Offset of the number of interfaces, after the flags of the class and the class above it."""
+_HEAD = 6
+"""Bytes of a method before its attributes: flags, name and type, two each."""
+# Offsets in a method whose first attribute is its code
+_STACK_AT = 14
+_VARIABLES_AT = 16
+_LENGTH_AT = 18
 _CODE_AT = 22
-"""Offset of a method's instructions, if its first attribute is its code."""
+
+
+class MethodSize(NamedTuple):
+    """The most values that a method has on its stack, and in its variables."""
+
+    stack: int
+    variables: int
 
 
 class ClassFile:
@@ -77,12 +94,27 @@ class ClassFile:
         """Make one edit of the table, with names in place of those in braces: a method's name
         and its arguments.
         """
-        given: dict[str, Any] = {}
-        for key, value in row.items():
-            filled = value.format_map(names) if isinstance(value, str) else value
-            given[key] = self._code(filled) if key in ("code", "old", "new") else filled
-        given.pop("each", None)
-        getattr(self, given.pop("edit"))(**given)
+        name = row["name"].format_map(names)
+        if row["edit"] == "implement":
+            self.implement(name)
+            return
+        of_type = row["of_type"].format_map(names)
+        listings = {key: row[key].format_map(names) for key in _LISTINGS if key in row}
+        code = {key: self._code(listing) for key, listing in listings.items()}
+        match row["edit"]:
+            case "add_field":
+                self.add_field(name, of_type)
+            case "add_method":
+                size = MethodSize(row["stack"], row["variables"])
+                self.add_method(name, of_type, code["code"], size, target=row.get("target"))
+            case "replace_method":
+                self.replace_method(name, of_type, code["code"], stack=row["stack"])
+            case "lengthen_method":
+                self.lengthen_method(name, of_type, code["code"], stack=row["stack"])
+            case "exchange":
+                self.exchange(name, of_type, code["old"], code["new"])
+            case other:
+                raise ValueError(f"no such edit: {other}")
 
     def _code(self, listing: str) -> bytes:
         """The instructions of a listing, one a line."""
@@ -98,9 +130,8 @@ class ClassFile:
         if name in _MEMBERS:
             owner, member, of_type, *more = rest.split()
             name_and_type = self._constant(_NAME_AND_TYPE, self._text(member) + self._text(of_type))
-            named = self._constant(
-                _MEMBERS[name], self._constant(_CLASS, self._text(owner)) + name_and_type
-            )
+            of_class = self._constant(_CLASS, self._text(owner))
+            named = self._constant(_MEMBERS[name], of_class + name_and_type)
             return code + named + bytes(map(int, more))
         if name in ("new", "checkcast", "anewarray"):
             return code + self._constant(_CLASS, self._text(rest))
@@ -110,50 +141,50 @@ class ClassFile:
 
     def implement(self, name: str) -> None:
         """Say that the class implements an interface."""
-        count = struct.pack(">H", _number(self._head, 6) + 1)
+        before = self._head[:_INTERFACES_AT]
+        count = struct.pack(">H", _number(self._head, _INTERFACES_AT) + 1)
+        others = self._head[_INTERFACES_AT + 2 :]
         interface = self._constant(_CLASS, self._text(name))
-        self._head = self._head[:6] + count + self._head[8:] + interface
+        self._head = before + count + others + interface
 
     def add_field(self, name: str, of_type: str) -> None:
         """Add a public field that is null until it is set."""
-        self._fields.append(
-            struct.pack(">H", _PUBLIC) + self._text(name) + self._text(of_type) + bytes(2)
-        )
+        flags = struct.pack(">H", _PUBLIC)
+        no_attributes = bytes(2)
+        self._fields.append(flags + self._text(name) + self._text(of_type) + no_attributes)
 
     def add_method(
         self,
         name: str,
         of_type: str,
         code: bytes,
+        size: MethodSize,
         *,
-        stack: int,
-        variables: int,
         target: int | None = None,
     ) -> None:
         """Add a public method.
 
         `target` is where its branch goes, if it has one: there the stack must be empty.
         """
-        self._methods.append(
-            self._assembled(
-                struct.pack(">H", _PUBLIC), name, of_type, code, stack, variables, target
-            )
-        )
+        head = struct.pack(">H", _PUBLIC) + self._text(name) + self._text(of_type)
+        self._methods.append(self._assembled(head, code, size, target))
 
-    def replace_method(
-        self, name: str, of_type: str, code: bytes, *, stack: int, more: bool = False
-    ) -> None:
-        """Give a method other instructions, or `more` before the last, if it does not branch
-        and returns nothing.
-        """
+    def replace_method(self, name: str, of_type: str, code: bytes, *, stack: int) -> None:
+        """Give a method other instructions."""
         at = self._find(name, of_type)
         old = self._methods[at]
-        if more:
-            (length,) = struct.unpack_from(">I", old, 18)
-            known = old[_CODE_AT : _CODE_AT + length]
-            code = known[:-1] + code + known[-1:]
-            stack = max(stack, _number(old, 14))
-        self._methods[at] = self._assembled(old[:2], name, of_type, code, stack, _number(old, 16))
+        size = MethodSize(stack, _number(old, _VARIABLES_AT))
+        self._methods[at] = self._assembled(old[:_HEAD], code, size)
+
+    def lengthen_method(self, name: str, of_type: str, code: bytes, *, stack: int) -> None:
+        """Give a method more instructions before its last one, which is to return nothing. The
+        method must not branch.
+        """
+        old = self._methods[self._find(name, of_type)]
+        (length,) = struct.unpack_from(">I", old, _LENGTH_AT)
+        own = old[_CODE_AT : _CODE_AT + length]
+        deepest = max(stack, _number(old, _STACK_AT))
+        self.replace_method(name, of_type, own[:-1] + code + own[-1:], stack=deepest)
 
     def exchange(self, name: str, of_type: str, old: bytes, new: bytes) -> None:
         """Replace instructions of a method by others of the same length, wherever it has them."""
@@ -180,23 +211,17 @@ class ClassFile:
         raise ValueError(f"no method {name}{of_type}")
 
     def _assembled(
-        self,
-        flags: bytes,
-        name: str,
-        of_type: str,
-        code: bytes,
-        stack: int,
-        variables: int,
-        target: int | None = None,
+        self, head: bytes, code: bytes, size: MethodSize, target: int | None = None
     ) -> bytes:
+        """A method whose one attribute is its code. `head`: its flags, name and type."""
         frames = b""
         if target is not None:
             # One frame, 64 bytes from the start at most, with the variables as they were: its
             # number is its place.
             frames = self._text("StackMapTable") + struct.pack(">IHB", 3, 1, target)
-        tables = struct.pack(">HH", 0, 1 if frames else 0) + frames
-        body = struct.pack(">HHI", stack, variables, len(code)) + code + tables
-        head = flags + self._text(name) + self._text(of_type)
+        handlers = struct.pack(">H", 0)
+        attributes = struct.pack(">H", 1 if frames else 0) + frames
+        body = struct.pack(">HHI", *size, len(code)) + code + handlers + attributes
         attribute = self._text("Code") + struct.pack(">I", len(body)) + body
         return head + struct.pack(">H", 1) + attribute
 
@@ -213,14 +238,17 @@ def _joined(members: Sequence[bytes]) -> bytes:
 def _members(data: bytes, at: int) -> tuple[list[bytes], int]:
     """Cut fields or methods apart, and say where they end."""
     members = []
-    count, at = _number(data, at), at + 2
+    count = _number(data, at)
+    start = at + 2
     for _ in range(count):
-        end = at + 8
-        for _ in range(_number(data, at + 6)):
-            end += 6 + struct.unpack_from(">I", data, end + 2)[0]
-        members.append(data[at:end])
-        at = end
-    return members, at
+        attributes = _number(data, start + _HEAD)
+        end = start + _HEAD + 2
+        for _ in range(attributes):
+            (length,) = struct.unpack_from(">I", data, end + 2)
+            end += 6 + length
+        members.append(data[start:end])
+        start = end
+    return members, start
 
 
 def write_faster_classes(jar: Path, folder: Path) -> tuple[str, ...]:
@@ -246,7 +274,11 @@ def write_faster_classes(jar: Path, folder: Path) -> tuple[str, ...]:
 def _edited(data: bytes, edits: Sequence[Mapping[str, Any]]) -> bytes:
     """A class after some edits; one that is for `each` holding is made once for each of them."""
     edited = ClassFile(data)
+    names: Mapping[str, str] = _TABLE["names"]
     for edit in edits:
-        for holding in _TABLE["holdings"] if edit.get("each") else ({},):
-            edited.edit(edit, {**_TABLE["names"], **holding})
+        if edit.get("each"):
+            for holding in _TABLE["holdings"]:
+                edited.edit(edit, {**names, **holding})
+        else:
+            edited.edit(edit, names)
     return edited.to_bytes()

@@ -198,8 +198,8 @@ def first_state(layout: GameLayout, facts: Mapping[str, Rows]) -> State:
     receptacles = layout.receptacles
     contents = _masks(facts["inreceptacle"], objects)
     around = _masks(facts["objectatlocation"], objects)
-    held = [objects[thing] for _, thing in facts["holds"]]
-    if len(held) > 1 or len(held) != len(facts["holdsany"]):
+    in_hand = [objects[thing] for _, thing in facts["holds"]]
+    if len(in_hand) > 1 or len(in_hand) != len(facts["holdsany"]):
         raise Damage(
             "does not say of the agent's hands either that they are empty or what one thing they"
             " hold"
@@ -207,7 +207,7 @@ def first_state(layout: GameLayout, facts: Mapping[str, Rows]) -> State:
     ((_, location),) = facts["atlocation"]
     return State(
         location=layout.locations[location],
-        held=held[0] if held else -1,
+        held=in_hand[0] if in_hand else -1,
         opened=_mask(facts["opened"], receptacles),
         contents=tuple(contents[receptacle] for receptacle in receptacles),
         around=tuple(around[location] for location in layout.locations),
