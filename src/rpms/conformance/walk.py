@@ -348,13 +348,13 @@ def names_of(moment: WalkStep) -> tuple[str, ...]:
     of them.
     """
     belief = moment.belief
-    known = [*belief.holding, *belief.containers, *belief.last_seen, *belief.last_seen.values()]
+    found = [*belief.holding, *belief.containers, *belief.last_seen, *belief.last_seen.values()]
     if belief.location:
-        known.append(belief.location)
+        found.append(belief.location)
     for names in belief.names.values():
-        known += names
-    known += map(str.strip, _NAME.findall(moment.outcome.observation))
-    return tuple(dict.fromkeys(known)) or ("thing 1",)
+        found += names
+    found += map(str.strip, _NAME.findall(moment.outcome.observation))
+    return tuple(dict.fromkeys(found)) or ("thing 1",)
 
 
 def view(belief: Belief, atoms: Sequence[Atom] = ()) -> tuple[Any, ...]:

@@ -29,6 +29,8 @@ RECORD = ""
 """The head of a path that starts at the record that a fact is read from."""
 _NAMED = re.compile(r"<([A-Za-z_][A-Za-z0-9_]*)>")
 _SEGMENT = re.compile(r"\[([^=\]]+)=([^\]]+)\]|[^.\[\]]+")
+_LONGEST_INDEX = 9
+"""Digits of a place in a list; no list is longer, and a number of thousands takes long to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,8 @@ def _step(value: object, step: Step, values: Mapping[str, Any]) -> Sequence[Any]
 def _field(value: object, name: str) -> Any:
     if isinstance(value, dict):
         return value.get(name, MISSING)
-    if isinstance(value, list) and name.isdecimal() and len(name) < 10 and int(name) < len(value):
+    is_index = name.isdecimal() and len(name) <= _LONGEST_INDEX
+    if isinstance(value, list) and is_index and int(name) < len(value):
         return value[int(name)]
     return MISSING
 

@@ -224,4 +224,6 @@ def transcript_of(record: EpisodeRecord, longest: int = LONGEST_TRAJECTORY) -> s
     history, last = transcript(turns, record.steps[-1].result)
     text = "\n".join((*history.items, *last.items))
     half = min(longest, LONGEST_TRAJECTORY) // 2 - 2
-    return text if len(text) <= 2 * half else f"{text[:half]}\n…\n{text[-half:]}"
+    if len(text) <= 2 * half:
+        return text
+    return f"{text[:half]}\n…\n{text[-half:]}"

@@ -401,6 +401,8 @@ def _needs_fact(schema: ActionSchema, binding: Mapping[str, str], fact: Fact) ->
 
 def command_of(schema: ActionSchema, binding: Mapping[str, str]) -> str:
     """An action as it is written, with names in place of its parameters."""
-    return "".join(
-        [binding[piece] if place % 2 else piece for place, piece in enumerate(schema.pieces)]
-    )
+    # of its pieces, every other one is a parameter
+    pieces = list(schema.pieces)
+    for place in range(1, len(pieces), 2):
+        pieces[place] = binding[pieces[place]]
+    return "".join(pieces)

@@ -87,9 +87,10 @@ def begins(text: str, shape: Shape) -> bool:
     first = shape[0]
     if len(text) <= len(first):
         return first.startswith(text)
-    return (
-        len(shape) > 1 and text.startswith(first) and text[len(first)] != " " and "\n" not in text
-    )
+    if len(shape) == 1 or not text.startswith(first):
+        return False
+    parameter = text[len(first) :]
+    return not parameter.startswith(" ") and "\n" not in text
 
 
 def thought_characters(max_tokens: int) -> int:

@@ -349,9 +349,10 @@ def _can_be_command(text: str) -> bool:
 
 def _without_brackets(line: str, left: str, right: str) -> str:
     """A line without one pair of brackets or quotes around all of it."""
+    if len(line) < 2 or not line.startswith(left) or not line.endswith(right):
+        return line
     inner = line[1:-1]
-    is_around = len(line) > 1 and line[0] == left and line[-1] == right
-    return inner if is_around and left not in inner else line
+    return line if left in inner else inner
 
 
 def _clean_action(action: str, repairs: list[str]) -> str | None:

@@ -97,7 +97,11 @@ class PolicyModel(FunctionModel):
     """Answers with what a policy chooses; it may read the step's plan."""
 
     def __init__(self, name: str, policy: Policy) -> None:
-        super().__init__(lambda request: _spoken(*policy(_decision(request, name))), name)
+        def answer(request: Request) -> str:
+            thought, action = policy(_decision(request, name))
+            return _spoken(thought, action)
+
+        super().__init__(answer, name)
 
 
 def _decision(request: Request, name: str) -> Decision:
@@ -113,7 +117,10 @@ def _menu_model(name: str, choose: Callable[[Request, Menu], int]) -> FunctionMo
 
     def answer(request: Request) -> str:
         menu = _decision(request, name).menu
-        return f"Action: {menu.choices[choose(request, menu)]}" if menu.choices else NO_MENU
+        if not menu.choices:
+            return NO_MENU
+        index = choose(request, menu)
+        return f"Action: {menu.choices[index]}"
 
     return FunctionModel(answer, name, constrains=True, plans=False)
 

@@ -165,8 +165,9 @@ class Lexicon:
     def share(self, field: str, value: str) -> float:
         """Share of remembered requests that meant a value, whatever their words; never 0."""
         meant = self._meant[field]
-        unseen = 1  # one value that no request has meant so far
-        return (meant[value] + 0.5) / (len(self.requests) + 0.5 * (len(meant) + unseen))
+        values = len(meant) + 1  # and one that no request has meant so far
+        # each value counts as if it had been meant half a time more
+        return (meant[value] + 0.5) / (len(self.requests) + 0.5 * values)
 
     def nearest(self, request: str, most: int) -> list[NearRequest]:
         """Remembered requests that share the rarest words with this one, nearest first, each

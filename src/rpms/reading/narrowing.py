@@ -97,7 +97,9 @@ def _looked_into(achievers: Achievers, way: Achiever) -> str:
     if declared is None or "object" not in declared.args:
         return ""
     roles = [name for name in way.fact.args if name != ANYTHING]
-    return roles[0] if len(roles) == 1 and len(way.fact.args) == 2 else ""
+    if len(way.fact.args) != 2 or len(roles) != 1:
+        return ""
+    return roles[0]
 
 
 class Objected(NamedTuple):

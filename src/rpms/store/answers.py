@@ -218,9 +218,10 @@ def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> H
         entries[question_key({**entry, "model": model})[:_KEPT]] = entry
         bounds.update(entry.keys() & BOUNDS)
     body = "".join(_packed_line(key, entry["answer"]) for key, entry in sorted(entries.items()))
+    today = dt.datetime.now(tz=dt.UTC).date()
     heading = Heading(
         model=model,
-        recorded=day or dt.datetime.now(tz=dt.UTC).date().isoformat(),
+        recorded=day or today.isoformat(),
         about=about,
         bounds=tuple(sorted(bounds, key=BOUNDS.index)),
         answers=len(entries),

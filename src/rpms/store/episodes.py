@@ -392,7 +392,8 @@ def unpacked(file: Path) -> bytes:
         mark = _SEAL.search(data, max(0, len(data) - _SEAL_LENGTH))
     if mark is None:
         raise FileError(file, None, f"is not a whole episode file; {_AGAIN}")
-    if hashlib.sha256(memoryview(data)[: mark.start()]).hexdigest().encode() != mark[1]:
+    sealed = memoryview(data)[: mark.start()]
+    if hashlib.sha256(sealed).hexdigest().encode() != mark[1]:
         raise FileError(file, None, f"was changed after it was written; {_AGAIN}")
     return data
 

@@ -242,9 +242,9 @@ def is_left(path: Path) -> bool:
     try:
         with opened(path, os.O_RDONLY if path.is_dir() else os.O_RDWR) as handle:
             free = _lock(handle)
-            return bool(free) or (
-                free is None and os.fstat(handle).st_mtime < time.time() - _LEFTOVER_AGE
-            )
+            if free is not None:
+                return free
+            return os.fstat(handle).st_mtime < time.time() - _LEFTOVER_AGE
     except OSError:
         return False  # gone already, or not ours to look at
 

@@ -55,6 +55,10 @@ class BatchLimits:
     length if longer."""
 
 
+_SEED_BYTES = 7
+"""Bytes of a seed for sampling."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchedQuestion:
     """One question that waits for its answer."""
@@ -72,13 +76,11 @@ class BatchedQuestion:
     @property
     def seed(self) -> int:
         """A seed that follows from the prompt, for sampling that no other prompt changes."""
+        if self.decoding.seed is None:
+            return secrets.randbits(8 * _SEED_BYTES)
         text = f"{self.decoding.seed}:{self.row.prompt}"
-        given = self.decoding.seed is not None
-        return (
-            int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
-            if given
-            else secrets.randbits(56)
-        )
+        digest = hashlib.sha256(text.encode()).digest()
+        return int.from_bytes(digest[:_SEED_BYTES], "big")
 
 
 class _Round(NamedTuple):
@@ -192,9 +194,8 @@ def padded(batch: Sequence[BatchedQuestion]) -> int:
     """Tokens that a batch takes in memory, with room for the answers: every row is as long as
     the longest.
     """
-    return len(batch) * (
-        max(len(question.row.prompt) for question in batch) + batch[0].decoding.max_tokens
-    )
+    longest = max(len(question.row.prompt) for question in batch)
+    return len(batch) * (longest + batch[0].decoding.max_tokens)
 
 
 def batches(
@@ -326,9 +327,8 @@ class HFModel:
         tokenizer = self._tokenizer
         chat = [{"role": message.role, "content": message.content} for message in messages]
         if not getattr(tokenizer, "chat_template", None):
-            return list(
-                tokenizer("\n\n".join(entry["content"] for entry in chat) + "\n")["input_ids"]
-            )
+            text = "\n\n".join(message.content for message in messages)
+            return list(tokenizer(f"{text}\n")["input_ids"])
         try:
             text = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
         except Exception:  # noqa: BLE001  a template that refuses a system message raises an error of its own library

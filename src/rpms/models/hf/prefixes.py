@@ -79,9 +79,9 @@ class Prefixes:
             return KnownPrefix()
         name = _name(prompt)
         at = bisect_left(self._names, name)
-        length, row = max(
-            (_common(name, near), near) for near in self._names[max(at - 1, 0) : at + 1]
-        )
+        # in alphabetical order, what has most in common with a prompt stands beside it
+        beside = self._names[max(at - 1, 0) : at + 1]
+        length, row = max((_common(name, near), near) for near in beside)
         length = min(length, len(prompt) - 1)
         if length <= 0:
             return KnownPrefix()

@@ -73,9 +73,12 @@ def _cleaned(text: str) -> str:
     """The first line, without a label, quotes, marks and a full stop."""
     line = text.split("\n", 1)[0].strip()
     prefix = _PREFIX.match(line)
-    if prefix is not None and (prefix[0].rstrip().endswith(":") or prefix[0].startswith(">")):
-        line = line[prefix.end() :]
-    return " ".join(line.strip(" \t`'\"*").rstrip(".!;, `'\"*").split())
+    if prefix is not None:
+        is_label = prefix[0].rstrip().endswith(":")
+        if is_label or prefix[0].startswith(">"):
+            line = line[prefix.end() :]
+    command = line.strip(" \t`'\"*").rstrip(".!;, `'\"*")
+    return " ".join(command.split())
 
 
 class _SpokenVerb(NamedTuple):

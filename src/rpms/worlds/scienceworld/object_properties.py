@@ -17,9 +17,8 @@ from rpms.worlds.scienceworld.tree import (
     read_phrase,
 )
 
-_FIXTURES = kinds.FITTINGS - {"box", "cup", "door", "flower pot"} | {
-    *kinds.THINGS["kinds"]["furnished"]
-}
+_PORTABLE = {"box", "cup", "door", "flower pot"}
+_FIXTURES = (kinds.FITTINGS - _PORTABLE).union(kinds.THINGS["kinds"]["furnished"])
 """Furniture, devices, tools, vessels and rooms."""
 _CONTACT = re.compile(r".*\b(?:terminal|anode|cathode)\b.*")
 _FLUID = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
@@ -27,8 +26,8 @@ _FLUID = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
 
 def agreed(values: Iterable[bool | None]) -> bool | None:
     """The answer that all give; None if they differ, or if there is none."""
-    known = set(values)
-    return known.pop() if len(known) == 1 else None
+    answers = set(values)
+    return answers.pop() if len(answers) == 1 else None
 
 
 def things(belief: Scene, words: str) -> list[Thing]:

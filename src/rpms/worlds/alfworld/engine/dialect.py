@@ -181,8 +181,8 @@ def _check_rules_of_actions(domain: Domain, old: Domain, new: Domain) -> None:
     """Every action is defined as in one of the two releases; none is lacking but help."""
     for action in new.actions:
         if action in domain.actions:
-            known = (old.actions.get(action), new.actions[action])
-            if domain.actions[action] not in known:
+            released = (old.actions.get(action), new.actions[action])
+            if domain.actions[action] not in released:
                 raise Damage(f"defines action {action!r} in another way than ALFWorld")
         elif action != "help":
             raise Damage(f"lacks ALFWorld's action {action!r}")

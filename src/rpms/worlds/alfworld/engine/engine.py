@@ -293,7 +293,9 @@ class GameEngine:
     def _slice(self, state: State, rest: str) -> EngineTurn | None:
         name, _, knife = rest.partition(" with ")
         thing = self.layout.object_called.get(name, -1)
-        if thing < 0 or not self._holds(state, knife) or not self._sliceable(state) >> thing & 1:
+        if thing < 0 or not self._holds(state, knife):
+            return None
+        if not self._sliceable(state) >> thing & 1:
             return None
         after = state._replace(sliced=state.sliced | 1 << thing)
         return EngineTurn(after, f"You sliced the {name} with the {knife}.")
@@ -374,8 +376,10 @@ def _listing(items: list[str]) -> str:
 
 
 def _with(rows: tuple[int, ...], index: int, thing: int) -> tuple[int, ...]:
-    return (*rows[:index], rows[index] | 1 << thing, *rows[index + 1 :])
+    row = rows[index] | 1 << thing
+    return (*rows[:index], row, *rows[index + 1 :])
 
 
 def _without(rows: tuple[int, ...], index: int, thing: int) -> tuple[int, ...]:
-    return (*rows[:index], rows[index] & ~(1 << thing), *rows[index + 1 :])
+    row = rows[index] & ~(1 << thing)
+    return (*rows[:index], row, *rows[index + 1 :])

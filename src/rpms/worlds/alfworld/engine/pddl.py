@@ -80,8 +80,10 @@ def _nested(pieces: list[str], text: str) -> list[SExpr]:
             stack.pop()
             if not stack:
                 raise Damage("has a ')' too many", _line(text, index))
+        elif piece.startswith("("):  # a list of words alone, in one piece
+            stack[-1].append([*piece[1:-1].split()])
         else:
-            stack[-1].append([*piece[1:-1].split()] if piece[0] == "(" else piece)
+            stack[-1].append(piece)
     if len(stack) > 1:
         raise Damage("ends before its last ')': the text is cut off")
     return top
