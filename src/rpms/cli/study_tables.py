@@ -40,27 +40,47 @@ def _refused(result: Result) -> str:
     return f"{result.summary.infeasible / steps:.1%}" if steps else "-"
 
 
+def _switch(is_on: bool) -> str:
+    return "ON" if is_on else "OFF"
+
+
+def _entries(result: Result) -> str:
+    """Entries of the memory."""
+    return str(len(result.plan.memory)) if result.case.condition.memory else "-"
+
+
+def _mean_steps(result: Result) -> str:
+    return _mean([row.steps for row in result.summary.rows])
+
+
+def _mean_steps_if_won(result: Result) -> str:
+    return _mean([row.steps for row in result.summary.rows if row.won])
+
+
 def _floored_score(result: Result) -> str:
-    return f"{sum(row.floored for row in result.summary.rows) / result.summary.total:.1f}"
+    """The mean score, with negative ones as 0."""
+    scores = [row.floored for row in result.summary.rows]
+    return f"{sum(scores) / result.summary.total:.1f}"
 
 
 def _raw_score(result: Result) -> str:
-    return f"{sum(row.score for row in result.summary.rows) / result.summary.total:.1f}"
+    scores = [row.score for row in result.summary.rows]
+    return f"{sum(scores) / result.summary.total:.1f}"
 
 
 Columns = Mapping[str, Callable[[Result], str]]
 _WON: Columns = {
-    "rules": lambda result: "ON" if result.case.condition.rules else "OFF",
-    "mem.": lambda result: "ON" if result.case.condition.memory else "OFF",
-    "entries": lambda result: str(len(result.plan.memory)) if result.case.condition.memory else "-",
+    "rules": lambda result: _switch(result.case.condition.rules),
+    "mem.": lambda result: _switch(result.case.condition.memory),
+    "entries": _entries,
     "won": lambda result: f"{result.summary.won}/{result.summary.total}",
     "success": lambda result: f"{result.summary.won / result.summary.total:.1%}",
     "95% interval": _interval,
 }
 """A task that was not played counts as not won."""
 _WAY: Columns = {
-    "steps": lambda result: _mean([row.steps for row in result.summary.rows]),
-    "if won": lambda result: _mean([row.steps for row in result.summary.rows if row.won]),
+    "steps": _mean_steps,
+    "if won": _mean_steps_if_won,
     "infeas.": _refused,
 }
 _SCORES: Columns = {"score ≥ 0": _floored_score, "raw score": _raw_score}

@@ -31,7 +31,7 @@ _used: dict["Achievers", None] = {}
 _using = Lock()
 
 
-class Move(NamedTuple):
+class Relocation(NamedTuple):
     """What moving to a place does."""
 
     role: str
@@ -49,7 +49,7 @@ class Achievers:
         self.shares = False
         """True if others, at other prices, share its groundwork."""
         self._makers: dict[Sort, Offer] = {}
-        self._moves: dict[str, Sequence[Move]] = {}
+        self._moves: dict[str, Sequence[Relocation]] = {}
         self._wanted: dict[int, list[Need]] = {}
         self._needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = {}
         self._bans: dict[str, tuple[Clause, ...]] = {}
@@ -111,13 +111,15 @@ class Achievers:
             self._makers[key] = Offer(tuple(ways))
         return self._makers[key]
 
-    def moves(self, predicate: str) -> Sequence[Move]:
+    def moves(self, predicate: str) -> Sequence[Relocation]:
         """The different moves that bring the agent to a place in the sense of a predicate: doubts
         repeat the stated ones with other needs.
         """
         if predicate not in self._moves:
             ways = self.makers(predicate)
-            moves = dict.fromkeys([Move(way.fact.args[0], way.schema.effects) for way in ways])
+            moves = dict.fromkeys(
+                [Relocation(way.fact.args[0], way.schema.effects) for way in ways]
+            )
             self._moves[predicate] = tuple(moves)
         return self._moves[predicate]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from rpms.logic.achievers import Achievers, Move
+from rpms.logic.achievers import Achievers, Relocation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
 from rpms.logic.wanted_facts import Achiever, Fact, Judged, NamedFact, Need
@@ -67,7 +67,7 @@ class Ground:
             self._here[predicate] = list(places)
         return self._here[predicate]
 
-    def _is_there(self, move: Move, name: str) -> bool:
+    def _is_there(self, move: Relocation, name: str) -> bool:
         """True if every effect of a move to a place holds already."""
         binding = {move.role: name}
         for effect in move.effects:

@@ -110,6 +110,15 @@ def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
     return Earlier.of(record, str(record.row.ending), carried)
 
 
+def _attempts_by_task(runs: Sequence[RunFolder]) -> dict[str, dict[int, EpisodeRow]]:
+    """The attempts at each task, by the number of the trial."""
+    attempts: dict[str, dict[int, EpisodeRow]] = {}
+    for number, each in enumerate(runs):
+        for row in each.rows():
+            attempts.setdefault(row.task, {})[number] = row
+    return attempts
+
+
 def _best_of(tried: Mapping[int, EpisodeRow]) -> int:
     """The number of the best attempt at a task; of equal ones, of the earliest."""
     return max(tried, key=lambda number: (tried[number].won, tried[number].score, -number))
@@ -124,15 +133,16 @@ def _write_best(plan: RunPlan, runs: Sequence[RunFolder], out: Path) -> RunSumma
     """Write the best attempt at each task into a run folder of its own, and give it in numbers."""
     first = plan.protocol()
     agent = {**plan.method.protocol_entry(), "best_of": plan.method.trials}
+    protocol = replace(first, settings={**first.settings, "agent": agent})
     timings = [each.timings() for each in runs]
-    attempts = [{row.task: row for row in each.rows()} for each in runs]
-    with open_run(out, replace(first, settings={**first.settings, "agent": agent})) as best:
+    attempts = _attempts_by_task(runs)
+    with open_run(out, protocol) as best:
         for task in first.tasks:
-            tried = {number: rows[task] for number, rows in enumerate(attempts) if task in rows}
-            number = _best_of(tried)
+            number = _best_of(attempts[task])
             data = read_bytes(runs[number].file(task), LARGEST_EPISODE)
             if not _holds(best.run.file(task), data):
-                best.write(tried[number], data, timings[number].get(task, Timing(task, 0.0)))
+                timing = timings[number].get(task, Timing(task, 0.0))
+                best.write(attempts[task][number], data, timing)
         price = runs[0].price()
         if price is not None:
             best.write_price(price)
