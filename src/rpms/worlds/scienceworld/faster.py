@@ -38,9 +38,6 @@ _MEMBERS: Mapping[str, int] = _TABLE["members"]
 _SIZES = {int(kind): size for kind, size in _TABLE["sizes"].items()}
 _WIDE = 8
 """Bytes of long and double constants, which take two numbers."""
-_LISTINGS = ("code", "old", "new")
-"""Fields of an edit that are listings of instructions."""
-
 _INTERFACES_AT = 6
 """Offset of the number of interfaces, after the flags of the class and the class above it."""
 _HEAD = 6
@@ -94,25 +91,28 @@ class ClassFile:
         """Make one edit of the table, with names in place of those in braces: a method's name
         and its arguments.
         """
-        name = row["name"].format_map(names)
-        if row["edit"] == "implement":
-            self.implement(name)
-            return
-        of_type = row["of_type"].format_map(names)
-        listings = {key: row[key].format_map(names) for key in _LISTINGS if key in row}
-        code = {key: self._code(listing) for key, listing in listings.items()}
+        filled: dict[str, Any] = {}
+        for key, value in row.items():
+            filled[key] = value.format_map(names) if isinstance(value, str) else value
+        name = filled["name"]
+        of_type = filled.get("of_type", "")
         match row["edit"]:
+            case "implement":
+                self.implement(name)
             case "add_field":
                 self.add_field(name, of_type)
             case "add_method":
                 size = MethodSize(row["stack"], row["variables"])
-                self.add_method(name, of_type, code["code"], size, target=row.get("target"))
+                code = self._code(filled["code"])
+                self.add_method(name, of_type, code, size, target=row.get("target"))
             case "replace_method":
-                self.replace_method(name, of_type, code["code"], stack=row["stack"])
+                code = self._code(filled["code"])
+                self.replace_method(name, of_type, code, stack=row["stack"])
             case "lengthen_method":
-                self.lengthen_method(name, of_type, code["code"], stack=row["stack"])
+                code = self._code(filled["code"])
+                self.lengthen_method(name, of_type, code, stack=row["stack"])
             case "exchange":
-                self.exchange(name, of_type, code["old"], code["new"])
+                self.exchange(name, of_type, self._code(filled["old"]), self._code(filled["new"]))
             case other:
                 raise ValueError(f"no such edit: {other}")
 
