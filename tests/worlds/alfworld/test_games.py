@@ -28,9 +28,9 @@ from rpms.worlds.alfworld.games.make import (
     SCENES,
     MadeGame,
     Unprovable,
+    find_walkthrough,
     make_game,
     make_games,
-    plan,
 )
 from rpms.worlds.alfworld.goals import TASK_TYPES, GameGoal
 from tests.alfworld_games import wins_at_the_end
@@ -210,7 +210,7 @@ def test_a_game_without_its_goal_object_is_refused():
     game = sample()[0]
     facts = [fact for fact in initial_facts(game.house) if fact[0] != "objectType"]
     with pytest.raises(Unprovable, match="no way to"):
-        plan(engine_of(game), facts, game.goal)
+        find_walkthrough(engine_of(game), facts, game.goal)
 
 
 def test_a_game_that_is_won_already_is_refused():
@@ -218,7 +218,7 @@ def test_a_game_that_is_won_already_is_refused():
     target = next(item.id for item in game.house.items if item.type == game.goal.object)
     place = next(r.id for r in game.house.receptacles if r.type == game.goal.receptacle)
     with pytest.raises(Unprovable, match="before the first step"):
-        plan(
+        find_walkthrough(
             engine_of(game, f"(inReceptacle {target} {place})"),
             initial_facts(game.house),
             game.goal,

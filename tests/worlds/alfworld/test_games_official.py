@@ -9,7 +9,7 @@ import pytest
 from rpms.worlds.alfworld.affordances import tables
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, domain, grammar
-from rpms.worlds.alfworld.games.make import plan
+from rpms.worlds.alfworld.games.make import find_walkthrough
 from rpms.worlds.alfworld.goals import GameGoal
 
 FACT = re.compile(r"\(([A-Za-z]+) ([^()]*)\)")
@@ -84,7 +84,7 @@ def test_plans_are_as_short_as_the_official_ones(seen):
             "pddl_problem": row["problem"],
         }
         engine = read_engine(texts, row["game"])
-        assert len(plan(engine, facts_of(row), goal_of(row))) == len(row["walkthrough"])
+        assert len(find_walkthrough(engine, facts_of(row), goal_of(row))) == len(row["walkthrough"])
 
 
 def test_attributes_and_what_fits_where_agree_with_games_the_tables_were_not_measured_on(seen):

@@ -54,7 +54,7 @@ class Unprovable(WorldError):
     """No plan wins, or the game is won before its first step."""
 
 
-def plan(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> tuple[str, ...]:
+def find_walkthrough(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> tuple[str, ...]:
     """Find a shortest way to the goal, as commands; raises `Unprovable` where there is none.
 
     An attempt fetches each object in turn, treats it, and brings it to its end. The engine refuses
@@ -209,7 +209,7 @@ def make_game(
     data = game_data(dialect, goal.text, problem(f"plan_{trial}", house, goal))
     name = f"{goal.type}-{goal.object}-None-{goal.receptacle}-{scene}/{trial}"
     engine = read_engine(data, name)
-    walkthrough = plan(engine, initial_facts(house), goal)
+    walkthrough = find_walkthrough(engine, initial_facts(house), goal)
     if dialect == "0.4":
         data["walkthrough"] = list(walkthrough)
     return MadeGame(name, house, goal, data, walkthrough, engine)
