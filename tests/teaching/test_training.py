@@ -83,6 +83,15 @@ def test_the_loss_falls_and_is_kept_as_numbers_and_as_a_picture(school):
     assert not adapter.with_name("adapter.training").exists()
 
 
+def test_its_card_says_what_it_was_taught(school):
+    base, _, adapter, _, _ = school
+    card = (adapter / "README.md").read_text("utf-8")
+    assert f"Low-rank weights (LoRA) of `{base}`" in card
+    assert "- taught: 16 games of builtin_train, in c0, c1" in card
+    assert "- pairs: 16 pairs, 0 of them corrections" in card
+    assert "More Information Needed" not in card
+
+
 def test_the_taught_model_gives_the_answers_and_the_base_does_not(school):
     base, _, adapter, _, _ = school
 

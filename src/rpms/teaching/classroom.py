@@ -129,11 +129,15 @@ class Classroom:
         """Words for someone who gave no memory: how to learn one from games that are not taught."""
         taught = self.tasks[0].split
         games = f"--split {taught} --task TASKS-THAT-ARE-NOT-TAUGHT"
-        for split in splits_to_learn_from(self.world.splits):
-            if split != taught:
-                games = f"--split {split}"
-        others = ",".join(name for name in self.conditions if not CONDITIONS[name].memory)
-        without = f"; or leave it out with --conditions {others}" if others else ""
+        other_splits = [
+            split for split in splits_to_learn_from(self.world.splits) if split != taught
+        ]
+        if other_splits:
+            games = f"--split {other_splits[-1]}"
+        without_memory = [name for name in self.conditions if not CONDITIONS[name].memory]
+        without = ""
+        if without_memory:
+            without = f"; or leave it out with --conditions {','.join(without_memory)}"
         return (
             f"the condition {condition} shows memories, and no memory was given: learn one from"
             f" other games with `rpms learn {self.world.name} {games} --out memory.jsonl` and give"

@@ -44,7 +44,9 @@ from rpms.worlds.registry import find_world, world_names
 PLAN = "training.json"
 """The file in the folder of checkpoints that says what they are of."""
 CARD = "README.md"
-"""The file in which TRL describes the model, beside the checkpoints."""
+"""The file that describes a model; TRL writes one of its own beside the checkpoints."""
+_OPERATIONS = 6
+"""Multiplications and additions for each weight and token: two on the way forth, four back."""
 _PACKAGES = ("torch", "transformers", "trl", "peft", "datasets")
 
 
@@ -115,11 +117,36 @@ def _require_chat_template(base: str, tokenizer: Any) -> None:
 
 
 def _write_record(folder: Path, taught: Taught, say: Callable[[str], None]) -> None:
-    """Write beside the weights what the model was taught, and its losses as a picture."""
+    """Write beside the weights what the model was taught, for programs and for people, and its
+    losses as a picture.
+    """
     record = json.dumps(asdict(taught), indent=1) + "\n"
     (folder / TAUGHT).write_text(record, encoding="utf-8")
+    (folder / CARD).write_text(_card(taught), encoding="utf-8")
     if not write_picture(folder / "loss.png", taught.losses):
         say(f"note: matplotlib is not installed: the losses are in {TAUGHT} alone")
+
+
+def _card(taught: Taught) -> str:
+    """A model's card: its base, what it was taught, and what that does not show.
+
+    It takes the place of PEFT's, which is a form with nothing filled in.
+    """
+    kind = "All weights" if taught.settings["all_weights"] else "Low-rank weights (LoRA)"
+    games = f"{counted(len(taught.tasks), 'game')} of {', '.join(taught.splits)}"
+    pairs = f"{counted(taught.pairs, 'pair')}, {taught.corrections:,} of them corrections"
+    lines = [
+        f"# Taught to read what RPMS tells it: {taught.world}",
+        "",
+        f"{kind} of `{taught.base}`, trained by `rpms teach train`.",
+        "",
+        f"- taught: {games}, in {', '.join(taught.conditions)}",
+        f"- pairs: {pairs}",
+        f"- settings, losses and versions: `{TAUGHT}`",
+        "",
+        "These games are no test of it. Other worlds and other prompts were not taught.",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _read_base(base: str) -> WeightsName:
@@ -223,22 +250,26 @@ def _check_lengths(base: str, model: Any, lengths: Sequence[int]) -> None:
 
 
 def _without_gpu(torch: Any, model: Any, tokens: int) -> str:
-    """Words for someone without a GPU: how long it would take here if this processor did nothing
-    but multiply, at the speed that is measured.
-    """
-    size = 1024
-    matrix = torch.ones(size, size)
-    matrix @ matrix  # the first time prepares
-    started = time.perf_counter()
-    matrix @ matrix
-    a_second = 2 * size**3 / (time.perf_counter() - started)
-    parameters = sum(weight.numel() for weight in model.parameters())
-    hours = 6 * parameters * tokens / a_second / 3600
+    """Words for someone without a GPU: the least time that the training would take here."""
+    weights = sum(weight.numel() for weight in model.parameters())
+    seconds = _OPERATIONS * weights * tokens / _operations_a_second(torch)
+    hours = seconds / 3600
     took = f"{hours:,.1f} hours" if hours >= 1 else counted(max(1, round(60 * hours)), "minute")
     return (
         f"there is no GPU here, and on this processor it would take at least {took}:"
         " add --cpu to go on all the same"
     )
+
+
+def _operations_a_second(torch: Any) -> float:
+    """Speed of this processor, measured while it does nothing but multiply matrices."""
+    size = 1024
+    matrix = torch.ones(size, size)
+    matrix @ matrix  # the first time prepares
+    started = time.perf_counter()
+    matrix @ matrix
+    seconds = time.perf_counter() - started
+    return float(2 * size**3 / seconds)
 
 
 def _record(
