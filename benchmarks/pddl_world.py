@@ -403,7 +403,8 @@ def to_pddl(domain: Domain, learned: Learned, *, cautious: bool = False) -> str:
     tried out.
 
     Otherwise such a line is written for a predicate that no action would need or change, as it is
-    there for some reason, if the action has a word with it in common.
+    there for some reason, if the action has a word with it in common; and where an action alike is
+    known to need the same.
 
     An action that was never seen to work is written by analogy: with the lines that all actions
     have that share its parameters and a word of its name.
@@ -416,12 +417,37 @@ def to_pddl(domain: Domain, learned: Learned, *, cautious: bool = False) -> str:
     written = {}
     for name, writer in writers.items():
         needs = [*writer.needs(), *writer.untested(asked, by_word=not cautious)]
-        written[name] = ActionLines(needs, writer.effects())
+        if not cautious:
+            needs += untested_by_analogy(domain, name, writers)
+        written[name] = ActionLines(list(dict.fromkeys(needs)), writer.effects())
     bodies = []
     for name in domain.actions:
         lines = written.get(name) or lines_by_analogy(domain, name, written)
         bodies.append(domain.action_text(name, lines.needs, lines.effects))
     return "\n".join((domain.header, *bodies, ")\n"))
+
+
+def untested_by_analogy(domain: Domain, name: str, writers: Mapping[str, _Writer]) -> list[str]:
+    """Needs of an action that were never seen to be false, and that actions alike have: in a
+    problem in which fast lifts stop at every floor, no refusal shows that they have to.
+    """
+    needed: set[Atom] = set()
+    for other, writer in writers.items():
+        if other != name and _are_alike(domain, name, other):
+            needed |= writer.needed
+    return writers[name].untested_among(needed)
+
+
+def _are_alike(domain: Domain, one: str, other: str) -> bool:
+    """True if two actions have a word in common, and parameters with a type above both."""
+    if set(_WORD.findall(one)).isdisjoint(_WORD.findall(other)):
+        return False
+    types = domain.actions[one]
+    others = domain.actions[other]
+    if len(types) != len(others):
+        return False
+    pairs = zip(types, others, strict=True)
+    return all(not set(domain.kinds(a)).isdisjoint(domain.kinds(b)) for a, b in pairs)
 
 
 class ActionLines(NamedTuple):
@@ -475,10 +501,25 @@ class _Writer:
 
     def needs(self) -> list[str]:
         """Needs that are certain or possible; negations only where the domain allows these."""
+        return self._written(self._needed(), negative=self._domain.negative)
+
+    def _needed(self) -> list[Literal]:
         needed = self._model.labelled(Label.NECESSARY, Label.POSSIBLE)
         told = [fact for fact in needed if len(fact.clause.literals) == 1 or fact.note]
-        found = [fact.clause.literals[0] for fact in told]
-        return self._written(found, negative=self._domain.negative)
+        return [fact.clause.literals[0] for fact in told]
+
+    @property
+    def needed(self) -> set[Atom]:
+        """Facts that it certainly or possibly needs."""
+        return {literal.atom for literal in self._needed() if not literal.negated}
+
+    def untested_among(self, atoms: Container[Atom]) -> list[str]:
+        """Needs among some facts that were never seen to be false."""
+        found = []
+        for fact in self._model.labelled(Label.UNTESTED):
+            if not fact.literal.negated and fact.literal.atom in atoms:
+                found.append(fact.literal)
+        return self._written(found)
 
     def untested(self, predicates: Container[str], *, by_word: bool) -> list[str]:
         """Needs with some predicates that were never seen to be false.
