@@ -227,19 +227,19 @@ def _feature_of_fact(literal: Literal, words: set[str], *, names_things: bool) -
     `words`: those of the command. Where a command names things, a fact about nothing, such as that
     one has just waited, is none about them.
     """
-    args = literal.atom.args
-    slots = []
-    for arg in args:
-        if arg.isdigit():
-            slots.append(arg)
-    own = bool(slots) == names_things and len(slots) == len(args)
-    has_own_word = bool(slots) and not words.isdisjoint(args)
-    weight = LIMITS.own_word if has_own_word else _weight_by_things(slots, args, own=own)
+    positive = not literal.negated
     if is_topic(literal.atom):
-        return _Feature(literal, 1.0, LIMITS.fewest_good, "", positive=not literal.negated)
+        return _Feature(literal, 1.0, LIMITS.fewest_good, "", positive)
+    args = literal.atom.args
+    slots = [arg for arg in args if arg.isdigit()]
+    own = bool(slots) == names_things and len(slots) == len(args)
+    if slots and not words.isdisjoint(args):
+        weight = LIMITS.own_word
+    else:
+        weight = _weight_by_things(slots, args, own=own)
     enough = LIMITS.fewest_good if slots or own else LIMITS.good_by_name
     only_slot = slots[0] if len(slots) == 1 else ""
-    return _Feature(literal, weight, enough, only_slot, positive=not literal.negated)
+    return _Feature(literal, weight, enough, only_slot, positive)
 
 
 def _weight_by_things(slots: Sequence[str], args: Sequence[str], *, own: bool) -> float:

@@ -179,14 +179,11 @@ def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
     may lead elsewhere. Of those that came about at once, the one that says most comes first: who
     drops a thing just anywhere drops it too.
     """
-    wins = []
-    for win in book.wins:
-        if win.naming(wanted) is not None:
-            wins.append(win)
+    wins = [win for win in book.wins if win.naming(wanted) is not None]
+    since = {atom: _since_when(atom, wanted, wins) for atom in wanted}
 
     def rank(atom: Atom) -> tuple[bool, int, int, str]:
-        since = sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins)
-        return atom.predicate in made.positional, since, -len(atom.args), str(atom)
+        return atom.predicate in made.positional, since[atom], -len(atom.args), str(atom)
 
     model = GoalModel(
         book.type,
@@ -198,6 +195,15 @@ def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
         _stages(wins, wanted, made),
     )
     return replace(model, staged=bool(model.refuted) and _stages_tell(book, model))
+
+
+def _since_when(atom: Atom, wanted: State, wins: Iterable[Win]) -> int:
+    """The steps since which a fact held at the ends of wins, added up."""
+    total = 0
+    for win in wins:
+        naming = win.naming(wanted) or {}
+        total += win.since.get(atom.bind(naming), 0)
+    return total
 
 
 def _stages_tell(book: GoalBook, model: GoalModel) -> bool:

@@ -212,12 +212,7 @@ def by_kind_of_thing(
     """Conditions over tables of the kinds with which an action with one thing scored, where goals
     have one topic: one for each range of how often.
     """
-    tallies: dict[str, _Tally] = {}
-    for attempt in attempts:
-        tally = tallies.setdefault(attempt.kinds[0], _Tally())
-        tally.tried.add(attempt.witness.episode)
-        if attempt.scored:
-            tally.good.setdefault(attempt.witness.episode, attempt.witness)
+    tallies = _count_kinds(attempts)
     usual = sum(attempt.scored for attempt in attempts) / max(1, len(attempts))
     below = 2.0
     for title, least in LIMITS.score_shares:
@@ -226,12 +221,26 @@ def by_kind_of_thing(
             if tally.good and least <= tally.share(usual) < below:
                 row[kind] = tally
         below = least
+        good = sum(len(tally.good) for tally in row.values())
+        if good < LIMITS.fewest_good:
+            continue
         rows = {topic: row}
-        if sum(len(tally.good) for tally in row.values()) >= LIMITS.fewest_good:
-            name = _NO_SIGN.sub("_", f"{_table_name(deed)} {topic} {title}".lower())
-            asked = Literal(Atom(name, (topic, "0")))
-            told = replace(deed, share=_mean_share(rows, usual))
-            yield _asking(told, (asked,), ("goal", parameter), rows)
+        name = _NO_SIGN.sub("_", f"{_table_name(deed)} {topic} {title}".lower())
+        asked = Literal(Atom(name, (topic, "0")))
+        told = replace(deed, share=_mean_share(rows, usual))
+        yield _asking(told, (asked,), ("goal", parameter), rows)
+
+
+def _count_kinds(attempts: Iterable[Attempt]) -> dict[str, _Tally]:
+    """Episodes in which each kind was tried, and those in which it scored."""
+    tallies: dict[str, _Tally] = {}
+    for attempt in attempts:
+        tally = tallies.setdefault(attempt.kinds[0], _Tally())
+        episode = attempt.witness.episode
+        tally.tried.add(episode)
+        if attempt.scored:
+            tally.good.setdefault(episode, attempt.witness)
+    return tallies
 
 
 def _asking(

@@ -5,7 +5,7 @@ They are written as processes: uses of a command under a condition, which plans 
 action as such. `linked_attempts` has the attempts that they are concluded from.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -203,19 +203,27 @@ def _side_effects(
     needs: Sequence[Literal] = action.guessed
     if has_place:
         needs = _needs_at_place(action, str(len(parameters) - 1), linked.vocabulary)
-    written: set[Literal] = set()
     slot = {ANYTHING: str(len(parameters))}  # Of the thing that is not named
+    for side, count in _reliable_sides(linked, parameters):
+        related = Literal(side.relation.bind(slot))
+        literals = tuple(dict.fromkeys((related, *needs)))
+        when = circumstance(literals, [*count.good.values()], len(count.bad))
+        title = f"{action.name}_{side.effect.atom.predicate}"
+        roles = (*parameters, _role_of_other(side.relation, linked.vocabulary))
+        yield process_of(title, linked.template, roles, when, [side.effect.bind(slot)])
+
+
+def _reliable_sides(linked: Linked, parameters: Container[str]) -> Iterator[tuple[Side, SideCount]]:
+    """For each side effect that mostly came about, the relation by which it did most often, of
+    those to a thing whose role no parameter has.
+    """
+    found: set[Literal] = set()
     for side, count in _often_first(linked.sides):
         role = _role_of_other(side.relation, linked.vocabulary)
         is_writable = role not in parameters and NAME.fullmatch(role)
-        if side.effect in written or not is_writable or not count.is_reliable:
-            continue
-        written.add(side.effect)
-        literals = dict.fromkeys((Literal(side.relation.bind(slot)), *needs))
-        when = circumstance(tuple(literals), [*count.good.values()], len(count.bad))
-        title = f"{action.name}_{side.effect.atom.predicate}"
-        roles = (*parameters, role)
-        yield process_of(title, linked.template, roles, when, [side.effect.bind(slot)])
+        if side.effect not in found and is_writable and count.is_reliable:
+            found.add(side.effect)
+            yield side, count
 
 
 def _often_first(sides: Mapping[Side, SideCount]) -> list[tuple[Side, SideCount]]:

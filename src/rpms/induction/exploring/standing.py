@@ -153,11 +153,16 @@ class Standing:
             return False
         if not self.agenda.has_deadly or self.left <= LIMITS.last_steps:
             return False
+        return self._is_deadly(command, is_careful=self.scoring and not venture)
+
+    def _is_deadly(self, command: str, *, is_careful: bool) -> bool:
+        """True if an action that often ends tasks has ended them where as much held as now, with
+        such things; if one is careful, also one that seldom does.
+        """
         parts = self.agenda.ledger.names.read(command)
         past = self.agenda.deadly.get(parts.template)
         if past is None:
             return self.agenda.is_deadly_verb(parts.template)
-        is_careful = self.scoring and not venture
         if past.usual < LIMITS.deadly and not is_careful:
             return False
         known = NOTHING_KNOWN
