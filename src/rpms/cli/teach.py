@@ -328,7 +328,7 @@ def _classroom(
 def report(done: TaughtPairs, out: Path) -> None:
     """Print who won which games, and how many pairs they gave."""
     for name, summary in done.played.items():
-        say(f"{name}: {summary.won} of {summary.done} games won, {summary.steps:,} steps")
+        say(f"{name}: {summary.won} of {summary.done} games won, {counted(summary.steps, 'step')}")
     if done.not_taught:
         named = [f"{row.task} ({row.ending})" for row in done.not_taught[:_MOST_NAMED]]
         more = ["…"] if len(done.not_taught) > _MOST_NAMED else []
