@@ -2,7 +2,7 @@
 
     python benchmarks/decide.py [--sizes 233,449,10000,1000000] [--preset paper|strict]
     python benchmarks/decide.py --worlds [--world NAME]... [--games N] [--slowest]
-    python benchmarks/decide.py --doubt [--world NAME]... [--games N] [--seed N]
+    python benchmarks/decide.py --doubt [--world NAME]... [--games N] [--seed N] [--calls]
 
 By size, the reference is a retrieval that rebuilds its index, as ExpeL's published code does at
 each step: here a TF-IDF index in plain Python, which is kind to it, since ExpeL embeds every
@@ -18,7 +18,8 @@ has seen nothing; of each step the fastest counts: processor time. Steps are tol
 that trusts the manual, in the same process, with the garbage collector set as in a run: within an
 episode, looking for circles takes as long as twenty steps. The last column has the median step in units of
 `json.dumps` of a step. Where a world has fewer games than asked for, they are played again, with
-other goals and faults.
+other goals and faults. With `--calls`, calls of functions are counted in place of time: they are the
+same however busy a machine is. The last column is empty then.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ import random
 import re
 import resource
 import statistics
+import sys
 import time
 import tracemalloc
 from collections import Counter
@@ -296,11 +298,34 @@ class Timed(NamedTuple):
     """`json.dumps` of these steps."""
 
 
+class CallClock:
+    """A clock that goes on by one with each call of a function in its thread."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        sys.setprofile(self._count)
+
+    def _count(self, _frame: object, event: str, _argument: object) -> None:
+        if event in ("call", "c_call"):
+            self.calls += 1
+
+    def __call__(self) -> float:
+        return float(self.calls)
+
+
 class DoubtBench:
     """Times steps in one world, with doubt and without."""
 
-    def __init__(self, name: str, games: int, seed: int, passes: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        games: int,
+        seed: int,
+        passes: int,
+        clock: Callable[[], float] = time.thread_time,
+    ) -> None:
         self.name, self.seed, self.games, self.passes = name, seed, games, passes
+        self.clock = clock
         self.world = find_world("textworld-express" if name == "cookingworld" else name)
         every = self.world.tasks(self.world.splits[0], Setting())
         self.tasks = [task for task in every if name in (self.world.name, task.type)]
@@ -336,9 +361,9 @@ class DoubtBench:
             read = player.understand(outcome.observation, task.id)
             course = player.begin(read if goal is None else Understood(goal))
             while len(steps) < self.world.step_budget and not (outcome.done or outcome.won):
-                begun = time.thread_time()
+                begun = self.clock()
                 move = player.choose(course, outcome.observation, task.id)
-                steps.append(time.thread_time() - begun)
+                steps.append(self.clock() - begun)
                 outcome = game.step(move.command)
                 course = player.after(course, move, outcome)
         finally:
@@ -379,15 +404,18 @@ class DoubtBench:
         return played
 
 
-def under_doubt(names: Sequence[str], games: int, seed: int, passes: int) -> None:
+def under_doubt(
+    names: Sequence[str], games: int, seed: int, passes: int, *, by_calls: bool = False
+) -> None:
     """Print what steps under doubt cost, as ratios to a trusting one, and how many times as long
-    as `json.dumps` of a step the median one takes.
+    as `json.dumps` of a step the median one takes, unless calls are counted in place of time.
     """
+    clock = CallClock() if by_calls else time.thread_time
     gc.set_threshold(*GARBAGE)
     print("| world | manual and goal | won | steps | median | 99% | worst | above 10 | dumps |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for name in names:
-        bench = DoubtBench(name, games, seed, passes)
+        bench = DoubtBench(name, games, seed, passes, clock)
         gc.collect()
         gc.freeze()  # as in a run
         with collecting_between_episodes():
@@ -408,9 +436,10 @@ def under_doubt(names: Sequence[str], games: int, seed: int, passes: int) -> Non
             won = f"{sum(one.won for one in played)} of {len(played)}"
             median = statistics.median(ratios)
             dumps = statistics.median(each for one in played for each in one.dumps)
+            in_dumps = "" if by_calls else f"{median * base / dumps:.0f}"
             cells = f"{median:.1f} | {late:.1f} | {ratios[-1]:.1f} | {above:.1%}"
             print(
-                f"| {name} | {label} | {won} | {len(ratios)} | {cells} | {median * base / dumps:.0f} |",
+                f"| {name} | {label} | {won} | {len(ratios)} | {cells} | {in_dumps} |",
                 flush=True,
             )
 
@@ -429,6 +458,9 @@ def main() -> None:
     )
     parser.add_argument("--worlds", action="store_true", help="step by step in every world")
     parser.add_argument("--doubt", action="store_true", help="steps that doubt the manual")
+    parser.add_argument(
+        "--calls", action="store_true", help="count calls in place of time, with --doubt"
+    )
     parser.add_argument("--seed", type=int, default=0, help="draws games and faults, with --doubt")
     parser.add_argument("--world", action="append", help="only these")
     parser.add_argument("--games", type=int, default=16, help="games of each world")
@@ -440,7 +472,13 @@ def main() -> None:
     )
     options = parser.parse_args()
     if options.doubt:
-        under_doubt(options.world or WORLDS, options.games, options.seed, options.passes)
+        under_doubt(
+            options.world or WORLDS,
+            options.games,
+            options.seed,
+            options.passes,
+            by_calls=options.calls,
+        )
         return
     if options.worlds or options.world:
         in_worlds(options.world or WORLDS, options.games, slowest=options.slowest)
