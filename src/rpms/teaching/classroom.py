@@ -31,7 +31,7 @@ from rpms.teaching.pairs import (
     require_training_split,
     splits_to_learn_from,
 )
-from rpms.teaching.teacher import Corrections, RetoldEpisodes, Thoughts, manual_of, memory_of
+from rpms.teaching.teacher import Corrections, RetoldEpisodes, Thoughts, manual_label, memory_label
 from rpms.worlds.base import Setting, Task, World
 
 TEACHER = "planner"
@@ -115,15 +115,19 @@ class Classroom:
         pairs = [pair for pair in pairs if pair.world == self.world.name]
         found: list[str] = []
         manuals = {pair.manual for pair in pairs} - {""}
-        if manuals and manual_of(self.teacher()) not in manuals:
+        if manuals and manual_label(self.teacher()) not in manuals:
             found.append("manual")
-        for condition in self.conditions:
-            memories = {pair.memory for pair in pairs if pair.condition == condition}
-            student = self.student(condition, TEACHER, NamedModel(TEACHER))
-            if memories and memory_of(student) not in memories:
-                found.append("memory")
-                break
+        if any(self._has_another_memory(pairs, condition) for condition in self.conditions):
+            found.append("memory")
         return tuple(found)
+
+    def _has_another_memory(self, pairs: Sequence[Pair], condition: str) -> bool:
+        """True if new pairs of a condition would recall from a memory that no pair so far had."""
+        memories = {pair.memory for pair in pairs if pair.condition == condition}
+        if not memories:
+            return False
+        student = self.student(condition, TEACHER, NamedModel(TEACHER))
+        return memory_label(student) not in memories
 
     def _without_memory(self, condition: str) -> str:
         """Words for someone who gave no memory: how to learn one from games that are not taught."""

@@ -198,13 +198,13 @@ def spread(pairs: list[Pair], most: int) -> list[Pair]:
     return [pairs[number * len(pairs) // most] for number in range(most)]
 
 
-def manual_of(teacher: RunPlan) -> str:
+def manual_label(teacher: RunPlan) -> str:
     """The manual that a teacher plans by: its name and the beginning of its hash."""
     manual = teacher.sources.manual
     return f"{manual.name}:{manual.hash(teacher.world)[:_HASH]}"
 
 
-def memory_of(student: RunPlan) -> str:
+def memory_label(student: RunPlan) -> str:
     """Beginning of the hash of the memory that a student's prompts recall from; empty in a
     condition without memory.
     """
@@ -225,8 +225,8 @@ def _about(teacher: RunPlan, student: RunPlan, condition: str, episode: Episode)
         condition=condition,
         step=0,
         source=PairSource.TEACHER,
-        manual=manual_of(teacher),
-        memory=memory_of(student),
+        manual=manual_label(teacher),
+        memory=memory_label(student),
     )
 
 
