@@ -33,8 +33,8 @@ class DoubtsOfAction(NamedTuple):
     """Those that go against lines which something spoke against."""
 
 
-class _Told(NamedTuple):
-    """All that an episode has told of one action: its doubts are made from this, and from what
+class _Findings(NamedTuple):
+    """All that an episode has shown of one action: its doubts are made from this, and from what
     other actions do.
     """
 
@@ -70,7 +70,7 @@ class DoubtBook:
     """What was made of single actions in earlier steps: most are the same in the next one."""
 
     def __init__(self) -> None:
-        self.left: dict[_Told, _Left] = {}
+        self.left: dict[_Findings, _Left] = {}
         """Actions as an episode has left them, with their doubts."""
         self.mended: dict[object, ActionSchema] = {}
         """Actions without what was refuted: of equal ones the first, so that what was derived from
@@ -179,22 +179,22 @@ class _Doubting:
 
     def left(self, schema: ActionSchema) -> _Left:
         """An action as the episode has left it, with its doubts; as made before, if nothing new was
-        told of it.
+        found out about it.
         """
-        told = self._told_of(schema)
-        found = self.book.left.get(told)
+        findings = self._findings_on(schema)
+        found = self.book.left.get(findings)
         if found is None:
-            left = self._mended(told)
+            left = self._mended(findings)
             doubted = ActionInDoubt(self.rules, self.trust, schema, left)
             against = self._priced(chain(effects_in_doubt(doubted), doubts_of_needs(doubted)))
-            found = self.book.left[told] = _Left(left, against)
+            found = self.book.left[findings] = _Left(left, against)
         return found
 
-    def _told_of(self, schema: ActionSchema) -> _Told:
-        """All that the episode has told of an action."""
+    def _findings_on(self, schema: ActionSchema) -> _Findings:
+        """All that the episode has shown of an action."""
         trust = self.trust
         action = self.rules.key_of(schema)
-        return _Told(
+        return _Findings(
             schema,
             self._evidence_on(schema),
             trust.learned.get(action, ()),
@@ -210,14 +210,14 @@ class _Doubting:
         now = self.book.in_vain[action] = before.counting(self.trust.worked.get(action, ()))
         return now
 
-    def _mended(self, told: _Told) -> ActionSchema:
+    def _mended(self, findings: _Findings) -> ActionSchema:
         """An action without needs that were refuted, with changes that nobody foretold, dearer
         where it was refused.
         """
-        schema = told.schema
-        if not told.news and not told.evidence:
+        schema = findings.schema
+        if not findings.news and not findings.evidence:
             return schema
-        mended = self._mend(schema, told.news)
+        mended = self._mend(schema, findings.news)
         if mended is schema:
             return schema
         return self.book.mended.setdefault((self.rules.key_of(schema), mended), mended)

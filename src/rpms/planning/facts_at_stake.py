@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from rpms.logic.actions import ActionSchema, Giving, by_effect
-from rpms.logic.facts import Literal
+from rpms.logic.facts import Literal, Sort
 from rpms.logic.rules import ActiveRules, kept_with_rules
 
 
@@ -17,7 +17,7 @@ def uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
 
 
 @kept_with_rules
-def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
+def wanted_facts(rules: ActiveRules) -> frozenset[Sort]:
     """Facts that actions and the goal need, by predicate and sign, without permanent facts and
     kinds.
     """
@@ -33,7 +33,7 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
 
 
 @kept_with_rules
-def served_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
+def served_facts(rules: ActiveRules) -> frozenset[Sort]:
     """Facts that actions, this goal or another need."""
     served = set(wanted_facts(rules))
     for goal in rules.goals:
@@ -41,9 +41,9 @@ def served_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     return frozenset(served)
 
 
-def facts_made(schemas: Iterable[ActionSchema]) -> frozenset[tuple[str, bool]]:
+def facts_made(schemas: Iterable[ActionSchema]) -> frozenset[Sort]:
     """Facts that some actions bring about, by predicate and sign."""
-    made: set[tuple[str, bool]] = set()
+    made: set[Sort] = set()
     for schema in schemas:
         made.update(effect.signed for effect in schema.effects)
     return frozenset(made)

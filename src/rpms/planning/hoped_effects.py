@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rpms.logic.actions import ActionSchema
-from rpms.logic.facts import Literal
+from rpms.logic.facts import Literal, Sort
 from rpms.logic.rules import ActiveRules, atoms_over, kept_with_rules
 from rpms.planning.doubted_needs import doubted_needs, single_literals
 from rpms.planning.doubts import HOPED, ActionInDoubt, Doubt, without
@@ -31,7 +31,7 @@ def effects_in_doubt(action: ActionInDoubt) -> Iterator[Doubt]:
 
 
 def hopes(
-    action: ActionInDoubt, made: frozenset[tuple[str, bool]], in_vain: Counter[Literal]
+    action: ActionInDoubt, made: frozenset[Sort], in_vain: Counter[Literal]
 ) -> Iterator[Doubt]:
     """An action that might bring about what something needs, also without one of its needs if
     nothing is known to bring that about; such cost less. `made`: facts that something is known to
@@ -93,12 +93,12 @@ NEVER = InVain((), Counter(), frozenset())
 
 
 @kept_with_rules
-def _hoped_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
+def _hoped_facts(rules: ActiveRules) -> frozenset[Sort]:
     """Facts that an action might bring about without saying so: all that something needs.
 
     Left out is the end of an exclusive fact, such as being in one place: the next one ends it.
     """
-    found: set[tuple[str, bool]] = set()
+    found: set[Sort] = set()
     for predicate, negated in wanted_facts(rules):
         if not (negated and rules.predicates[predicate].exclusive):
             found.add((predicate, negated))

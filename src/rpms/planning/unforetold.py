@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterator
 
 from rpms.logic.actions import ActionSchema, Revelation
-from rpms.logic.facts import Atom, Literal, Truth
+from rpms.logic.facts import Atom, Literal, Sort, Truth
 from rpms.logic.rules import ANYTHING, ActiveRules, atoms_over, kept_with_rules
 from rpms.planning.edges import UNSEEN
 from rpms.planning.facts_at_stake import facts_made, wanted_facts
@@ -45,7 +45,7 @@ def _unforetold(done: TriedAction, known: Container[Literal | Revelation]) -> li
     return [fact for fact in unknown if fact.bind(done.instance.binding) not in told]
 
 
-def _going_on_meanwhile(done: TriedAction) -> frozenset[tuple[str, bool]]:
+def _going_on_meanwhile(done: TriedAction) -> frozenset[Sort]:
     """Facts that processes of other commands bring about, by predicate and sign, where an action
     is a look: plants flower in time, and a look around shows it.
     """
