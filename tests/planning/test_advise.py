@@ -11,7 +11,6 @@ import pytest
 from rpms.logic.belief import Situation, StateSignature
 from rpms.logic.goal import Goal, Progress
 from rpms.logic.rules import ActiveRules
-from rpms.logic.wanted_facts import Fact
 from rpms.paper.arbitration import infeasibility
 from rpms.paper.beyond import Menu, turn_state
 from rpms.paper.enforcement import Enforcement
@@ -27,6 +26,7 @@ from rpms.planning.hints import guidance
 from rpms.planning.menu import MENU_TOKENS, chain_of, feasible_actions, make_menu, purpose_of
 from rpms.planning.plan_graph import Plan
 from rpms.planning.reason import plan_for
+from rpms.planning.wanted_facts import Fact
 from rpms.planning.whereabouts import Whereabouts
 from tests.paper.kitchen import COOL_APPLE, KitchenBelief, manual
 

@@ -16,9 +16,6 @@ import pytest
 
 from rpms.logic.belief import Situation
 from rpms.logic.goal import Goal
-from rpms.logic.kept_answers import Found, KnownNames, Passing, asked_about
-from rpms.logic.rules import atoms_over
-from rpms.logic.wanted_facts import Fact
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.compose import compose
@@ -26,9 +23,12 @@ from rpms.paper.progress import standing
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.advice import PlanAdvice
 from rpms.planning.facts_at_stake import wanted_facts
+from rpms.planning.kept_answers import Found, KnownNames, Passing, asked_about
 from rpms.planning.plan_graph import Plan
 from rpms.planning.plan_with_doubts import plan_with_doubts
+from rpms.planning.possible_facts import atoms_over
 from rpms.planning.reason import Reasoner, reasoner_of
+from rpms.planning.wanted_facts import Fact
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

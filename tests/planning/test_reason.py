@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from rpms.logic.belief import FactBelief, Situation, StateSignature
 from rpms.logic.facts import Atom, kind_of
 from rpms.logic.goal import Goal, GoalSignature
-from rpms.logic.ground import GRANTED, UNTRIED
 from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.paper import progress
 from rpms.paper.arbitration import infeasibility, prohibition
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.progress import GoalStanding
+from rpms.planning.ground import GRANTED, UNTRIED
 from rpms.planning.plan_graph import Plan
 from rpms.planning.reason import Reasoner
 from rpms.planning.whereabouts import Whereabouts, likely_places

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from rpms.logic.achievers import Achievers
 from rpms.logic.belief import Done, FactBelief, Situation
 from rpms.logic.facts import parse_literal
 from rpms.logic.goal import Goal
 from rpms.paper import progress
 from rpms.paper.progress import GoalStanding
+from rpms.planning.achievers import Achievers
 from rpms.planning.plan_graph import Plan
 from rpms.planning.reason import Reasoner
 from rpms.store.manual_reader import ManualText
@@ -85,9 +85,9 @@ def plan(belief: FactBelief, goal: Goal = SOUP, text: str = MANUAL) -> Plan:
     return Reasoner(rules).plan(Situation(belief, goal))
 
 
-def standing(belief: FactBelief) -> GoalStanding:
-    rules = read_manual(ManualText("test.yaml", MANUAL)).active(SOUP.type, SOUP.object)
-    return progress.standing(rules, Situation(belief, SOUP))
+def standing(belief: FactBelief, goal: Goal = SOUP, text: str = MANUAL) -> GoalStanding:
+    rules = read_manual(ManualText("test.yaml", text)).active(goal.type, goal.object)
+    return progress.standing(rules, Situation(belief, goal))
 
 
 def commands(found: Plan) -> list[str]:
@@ -186,6 +186,22 @@ def test_mistakes_are_told_with_their_line(old, new, problem):
     (mistake, *_) = find_mistakes(ManualText("test.yaml", text))
     assert problem in str(mistake)
     assert mistake.line == text[: text.index(new)].count("\n") + 1
+
+
+VISIT = MANUAL.replace(
+    "procedures:\n",
+    "procedures:\n  visit: {goals: [visit], over: {i: object}, steps: [{reach: here(i)}]}\n",
+)
+
+
+@pytest.mark.parametrize(("together", "reached"), [(True, 1), (False, 0), (None, 0)])
+def test_who_is_at_one_place_is_at_all_that_go_together_with_it(together, reached):
+    belief = kitchen(foods=("leek",))
+    facts = {**belief.known, parse_literal("with(kitchen, leek)").atom: together}
+    facts = {atom: value for atom, value in facts.items() if value is not None}
+    del facts[parse_literal("here(leek)").atom]
+    belief = _Called(facts, belief.things, at="in", hand="held")
+    assert standing(belief, Goal("visit", "soup"), VISIT).stage == reached
 
 
 SEASON = "season: {command: put <object> in <vessel>, needs: [held(object)], effects: [seasoned], once: [object]}"

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from rpms.conformance.walk import REPLAYS, Skipped, Subject, Walk, require
-from rpms.logic.achievers import achievers_of
 from rpms.logic.actions import ActionSchema, role_of
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Truth
 from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.paper.progress import standing
+from rpms.planning.achievers import achievers_of
 from rpms.planning.reason import plan_for
 from rpms.planning.remedies import review
 

@@ -154,6 +154,18 @@ class ActionSchema:
                 return match.groupdict()
         return None
 
+    def requires(self, fact: Literal, binding: Mapping[str, str]) -> bool:
+        """True if a fact is itself one of the preconditions, or of what plans see to, with names
+        in place of parameters.
+        """
+        for clause in (*self.preconditions, *self.plan):
+            needed = clause.literals[0]
+            if len(clause.literals) > 1 or needed.atom.predicate != fact.atom.predicate:
+                continue
+            if needed.bind(binding) == fact:
+                return True
+        return False
+
 
 class GivenBy(NamedTuple):
     """An action, with one of its effects."""

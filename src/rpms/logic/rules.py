@@ -2,18 +2,21 @@
 `rpms.logic.actions`.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, wraps
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from rpms.logic.actions import (
     ActionSchema,
     DoubtfulActions,
+    Giving,
     Instance,
     WayToWrite,
+    by_effect,
+    by_revelation,
     fixed_words,
     ways_to_write,
 )
@@ -273,6 +276,51 @@ class ActiveRules:
         return (*self.environment, *self.lore.processes)
 
     @cached_property
+    def giving(self) -> Giving:
+        """The actions and processes by what they bring about."""
+        return by_effect(self.all_actions)
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """The predicates of facts that some action makes known."""
+        return frozenset([each.seen.atom.predicate for each in by_revelation(self.all_actions)])
+
+    @cached_property
+    def positional(self) -> frozenset[str]:
+        """The predicates that say where the agent is: those of the actions that change nothing
+        else.
+        """
+        found: set[str] = set()
+        for action in self.all_actions:
+            if all(self._is_moving(effect) for effect in action.effects):
+                found.update(effect.atom.predicate for effect in action.effects)
+        return frozenset(found)
+
+    def _is_moving(self, effect: Literal) -> bool:
+        declared = self.predicates.get(effect.atom.predicate)
+        return declared is not None and bool(declared.exclusive) and not effect.negated
+
+    @cached_property
+    def companions(self) -> Mapping[str, str]:
+        """For each exclusive predicate, the predicate of two that says which of its facts hold
+        together, if any.
+        """
+        found: dict[str, str] = {}
+        for name, declared in self.predicates.items():
+            if declared.companion:
+                found[name] = declared.companion
+        return found
+
+    @cached_property
+    def lasting_names(self) -> Mapping[str, Sequence[str]]:
+        """Names in permanent facts, by the parameter that they can fill."""
+        found: dict[str, dict[str, None]] = {}
+        for name, table in self.lore.facts.items():
+            role = self.predicates[name].args[0]
+            found.setdefault(role, {}).update(dict.fromkeys(table))
+        return {role: tuple(names) for role, names in found.items()}
+
+    @cached_property
     def prohibitions(self) -> Mapping[str, Sequence[RuleBan]]:
         """Prohibitions, by the action they are about."""
         found: dict[str, list[RuleBan]] = {}
@@ -310,6 +358,28 @@ class ActiveRules:
     def needs_of(self, schema: ActionSchema) -> tuple[Clause, ...]:
         """Needs of an action: its preconditions, and that no rule forbids it."""
         return (*schema.preconditions, *self.bans.get(schema.name, ()))
+
+    def needs_to_plan(self, schema: ActionSchema) -> tuple[Clause, ...]:
+        """Needs of an action that come before it in a plan: its preconditions, those for plans
+        alone, and that no rule forbids it; without the bans that a doubt leaves out.
+        """
+        bans = self._bans_to_plan_by.get(schema.name, ())
+        if bans and schema.waives:
+            bans = tuple([ban for ban in bans if ban not in schema.waives])
+        return (*schema.preconditions, *schema.plan, *bans)
+
+    @cached_property
+    def _bans_to_plan_by(self) -> Mapping[str, tuple[Clause, ...]]:
+        """Conditions without which rules forbid an action, by action.
+
+        A ban on a fact without arguments is judged when it comes up: a plan for a full hand would
+        take just anything.
+        """
+        found: dict[str, tuple[Clause, ...]] = {}
+        for action, bans in self.bans.items():
+            about_things = [ban for ban in bans if all(each.atom.args for each in ban.literals)]
+            found[action] = tuple(about_things)
+        return found
 
     @cached_property
     def deeds(self) -> frozenset[str]:
@@ -377,47 +447,6 @@ def kept_with_rules(
         return found
 
     return find
-
-
-@kept_with_rules
-def _roles(rules: ActiveRules) -> frozenset[tuple[str, int, str]]:
-    """The parameters that stand in each place of each predicate, in any line of the manual or
-    in its declaration.
-    """
-    roles: set[tuple[str, int, str]] = set()
-    for atom in _atoms_of(rules):
-        roles.update((atom.predicate, place, arg) for place, arg in enumerate(atom.args))
-    return frozenset(roles)
-
-
-def _atoms_of(rules: ActiveRules) -> Iterator[Atom]:
-    """The facts of every line, over parameters."""
-    clauses: list[Clause] = []
-    for schema in rules.all_actions:
-        clauses += schema.preconditions
-        yield from (effect.atom for effect in schema.effects)
-        yield from (seen.atom for seen in schema.observes)
-    for rule in rules.rules:
-        for ban in rule.forbids:
-            clauses += ban.when
-    for clause in clauses:
-        yield from (literal.atom for literal in clause.literals)
-    for name, predicate in rules.predicates.items():
-        yield Atom(name, predicate.args)
-
-
-@kept_with_rules
-def atoms_over(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
-    """Every fact that could be meant over a schema's parameters, and those about nothing in
-    particular.
-    """
-    roles = _roles(rules)
-    found: list[Atom] = []
-    for name, predicate in rules.predicates.items():
-        for args in permutations(schema.variables, len(predicate.args)):
-            if all((name, place, arg) in roles for place, arg in enumerate(args)):
-                found.append(Atom(name, args))
-    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ then.
 from collections.abc import Container, Mapping, Sequence
 
 from rpms.logic.actions import ActionSchema
-from rpms.logic.ground import Ground
-from rpms.logic.wanted_facts import Fact, NamedFact
 from rpms.planning.commands_refused import Barred, Surroundings
 from rpms.planning.edges import Edge
+from rpms.planning.ground import Ground
+from rpms.planning.wanted_facts import Fact, NamedFact
 
 
 class BarredCommands:

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
-from rpms.logic.achievers import command_of
 from rpms.logic.actions import Instance
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Truth
-from rpms.logic.rules import ActiveRules, atoms_over
-from rpms.logic.wanted_facts import NamedFact
+from rpms.logic.rules import ActiveRules
+from rpms.planning.achievers import command_of
 from rpms.planning.edges import Link
+from rpms.planning.possible_facts import atoms_over
+from rpms.planning.wanted_facts import NamedFact
 
 
 class Surroundings(NamedTuple):

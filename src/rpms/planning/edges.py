@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rpms.logic.achievers import command_of
 from rpms.logic.actions import ActionSchema
 from rpms.logic.facts import is_unseen
-from rpms.logic.wanted_facts import Fact
+from rpms.planning.achievers import command_of
+from rpms.planning.wanted_facts import Fact
 
 GOAL = Fact("<goal>", ())
 UNSEEN = "anything ?"

@@ -6,13 +6,13 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
-from rpms.logic.achievers import Achievers
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import kind_of
-from rpms.logic.ground import UNASKED, Ground
-from rpms.logic.kept_answers import Passing, asked_about
-from rpms.logic.wanted_facts import Achiever, Fact, Level, Need
+from rpms.planning.achievers import Achievers
+from rpms.planning.ground import UNASKED, Ground
+from rpms.planning.kept_answers import Passing, asked_about
+from rpms.planning.wanted_facts import Achiever, Fact, Level, Need
 from rpms.planning.whereabouts import Order, PlaceRanks
 
 PLACES = 12
@@ -77,7 +77,7 @@ class Filling(Ground):
         super().__init__(achievers, situation)
         self._rank = PlaceRanks(situation.goal, order)
         self._passed = self.known_names.passed
-        self._passing = achievers.answers_of(situation).possible
+        self._passing = achievers.groundwork.answers_of(situation).possible
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
     def called(self, role: str) -> Sequence[str]:

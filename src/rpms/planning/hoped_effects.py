@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from rpms.logic.actions import ActionSchema
 from rpms.logic.facts import Literal, Sort
-from rpms.logic.rules import ActiveRules, atoms_over, kept_with_rules
+from rpms.logic.rules import ActiveRules, kept_with_rules
 from rpms.planning.doubted_needs import doubted_needs, single_literals
 from rpms.planning.doubts import HOPED, ActionInDoubt, Doubt, without
 from rpms.planning.facts_at_stake import facts_made, served_facts, wanted_facts
+from rpms.planning.possible_facts import atoms_over
 from rpms.planning.trust import CONTRADICTED, FULL, STEPS, LinePart, ManualLine, Worked
 
 SECOND = FULL * STEPS

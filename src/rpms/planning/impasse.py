@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rpms.logic.achievers import Achievers
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Truth
 from rpms.logic.rules import ANYTHING, Purpose
-from rpms.logic.wanted_facts import Achiever, Fact, Need
 from rpms.paper.progress import Demands, Want
+from rpms.planning.achievers import Achievers
 from rpms.planning.edges import GOAL, Edge
 from rpms.planning.plan_graph import left_of
 from rpms.planning.search import Search
+from rpms.planning.wanted_facts import Achiever, Fact, Need, fact_of
 from rpms.planning.ways import Ways
 from rpms.planning.whereabouts import Order
 
@@ -42,16 +42,15 @@ class Impasse:
 
     def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
         self._ways = Ways(achievers, situation, order)
-        self._demands = Demands(self._ways)
+        self._demands = Demands(situation, self._ways.holds)
         self._search = Search(self._ways)
 
     def explain(self, purpose: Purpose) -> str:
         """The first need that cannot be met, behind what it is for: `a ← action: reason`;
         nothing if all can be.
         """
-        goal = self._ways.situation.goal
         for imagined in (False, True):
-            for binding in self._demands.bindings(purpose, goal, imagined=imagined):
+            for binding in self._demands.bindings(purpose, imagined=imagined):
                 wanted = self._demands.left(purpose, binding).wants
                 reason = self._why_not(wanted)
                 if reason:
@@ -60,11 +59,12 @@ class Impasse:
 
     def _why_not(self, wanted: Sequence[Want]) -> str:
         """Why the first want that cannot be had cannot; nothing if all can be."""
-        judged = [self._ways.judge(want.need, want.binding) for want in wanted]
+        judged = [self._ways.judge_wanted(*want) for want in wanted]
         self._search.reaches([Edge(GOAL, left_of(judged), 0.0)])
         for want, one in zip(wanted, judged, strict=True):
             if one.possible is False:
-                return self._unmakeable(want.need.literals[0].bound(want.binding))
+                first = fact_of(want.clause.literals[0])
+                return self._unmakeable(first.bound(want.binding))
             if one.left is not None and not self._search.can_be_had(one.left):
                 return next(self._reasons(one.left, set()), self._unmakeable(one.left))
         return ""

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
 from rpms.logic.rules import ANYTHING
-from rpms.logic.wanted_facts import Achiever, Fact
 from rpms.planning.edges import UNSEEN
 from rpms.planning.filling import Filling
+from rpms.planning.wanted_facts import Achiever, Fact
 
 LOOKS = 4
 """Looks at known things that are considered at a time where nothing else is left to look at."""

@@ -14,8 +14,8 @@ from itertools import count
 from math import inf
 from typing import NamedTuple
 
-from rpms.logic.wanted_facts import Fact
 from rpms.planning.edges import GOAL, Edge
+from rpms.planning.wanted_facts import Fact
 
 _AT_ONCE = 1.0
 """Steps by which ways may differ that are found at once."""

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Truth, kind_of
 from rpms.logic.rules import ActiveRules
-from rpms.logic.wanted_facts import Fact
 from rpms.paper.arbitration import infeasibility
 from rpms.paper.beyond import Menu, MenuItem
 from rpms.paper.prompt import estimate_tokens
 from rpms.planning.edges import Link, Option
 from rpms.planning.reason import reasoner_of
+from rpms.planning.wanted_facts import Fact
 
 MENU_TOKENS = 150
 """Tokens that the entries of a menu may have together; one that does not fit beside the more

@@ -6,16 +6,16 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple, Self
 
-from rpms.logic.achievers import Achievers
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.rules import ANYTHING, Purpose
-from rpms.logic.wanted_facts import Fact, Judged, Need
-from rpms.paper.progress import Demands
+from rpms.paper.progress import Demands, Want
+from rpms.planning.achievers import Achievers
 from rpms.planning.commands_refused import Barred
 from rpms.planning.edges import GOAL, UNSEEN, Edge, Link, Option
 from rpms.planning.effort import Effort
 from rpms.planning.search import Search
+from rpms.planning.wanted_facts import Fact, Judged, Need
 from rpms.planning.ways import NOTHING_BARRED, Ways
 from rpms.planning.whereabouts import Order
 
@@ -89,7 +89,7 @@ class Graph:
         barred: Barred = NOTHING_BARRED,
     ) -> None:
         self._ways = Ways(achievers, situation, order, effort=effort, best=best, barred=barred)
-        self._demands = Demands(self._ways)
+        self._demands = Demands(situation, self._ways.holds)
         self._search = Search(self._ways)
         self._planned_for: Sequence[tuple[Purpose, float]] | None = None
         """The purposes that were planned for last."""
@@ -137,9 +137,8 @@ class Graph:
         """
         edges: list[Edge] = []
         furthest = 0
-        goal = self._ways.situation.goal
         for purpose, price in purposes:
-            for binding in self._demands.bindings(purpose, goal, imagined=imagined):
+            for binding in self._demands.bindings(purpose, imagined=imagined):
                 stages, wanted = self._demands.left(purpose, binding)
                 edge = self._edge_to(wanted, price)
                 if edge is None or stages < furthest:
@@ -242,12 +241,10 @@ class Graph:
         """Actions that restore the facts without which nothing else can be done, if that costs no
         more than `most`; empty if they hold.
         """
-        broken = [
-            need
-            for clause, need in self._ways.index.always
-            if clause.truth(self._ways.situation) is Truth.FALSE
-        ]
-        edge = self._edge_to([(need, {}) for need in broken], 0.0) if broken else None
+        always = self._ways.index.rules.lore.always
+        situation = self._ways.situation
+        broken = [Want(clause, {}) for clause in always if clause.truth(situation) is Truth.FALSE]
+        edge = self._edge_to(broken, 0.0) if broken else None
         if edge is None or not self._search.reaches([edge], most).found:
             return ()
         return self._search.options()
@@ -287,13 +284,11 @@ class Graph:
         reached = self._search.reaches(edges, most)
         return Plan(self._search.options() if reached.found else (), cut=reached.cut)
 
-    def _edge_to(
-        self, wanted: Iterable[tuple[Need, Mapping[str, str]]], cost: float
-    ) -> Edge | None:
+    def _edge_to(self, wanted: Iterable[Want], cost: float) -> Edge | None:
         """One way to reach the goal: what is left to be done, in order."""
         needs: dict[Fact, None] = {}
-        for need, one in wanted:
-            judged = self._ways.judge(need, one)
+        for want in wanted:
+            judged = self._ways.judge_wanted(*want)
             if judged.possible is False:
                 return None
             cost += judged.price

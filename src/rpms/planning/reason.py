@@ -13,17 +13,17 @@ from functools import cached_property
 from itertools import product
 from math import inf
 
-from rpms.logic.achievers import Achievers, achievers_of, command_of
 from rpms.logic.actions import Instance, names_for
 from rpms.logic.belief import Situation
-from rpms.logic.kept_answers import KnownNames
 from rpms.logic.rules import ActiveRules, Purpose, kept_with_rules
-from rpms.logic.wanted_facts import Fact, fact_of
+from rpms.planning.achievers import Achievers, achievers_of, command_of
 from rpms.planning.commands_refused import Barred
 from rpms.planning.edges import UNSEEN, Link, Option
 from rpms.planning.effort import Effort
 from rpms.planning.impasse import Impasse, Missing
+from rpms.planning.kept_answers import KnownNames
 from rpms.planning.plan_graph import Graph, Plan, Remedy
+from rpms.planning.wanted_facts import Fact, fact_of
 from rpms.planning.ways import NOTHING_BARRED
 from rpms.planning.whereabouts import Order, Whereabouts, likely_places
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from rpms.logic.achievers import Achievers, achievers_of
-from rpms.logic.kept_answers import Groundwork
 from rpms.logic.rules import ActiveRules
+from rpms.planning.achievers import Achievers, achievers_of
 from rpms.planning.doubtful_rules import DoubtBook, doubted, doubts_rest_on
+from rpms.planning.kept_answers import Groundwork
 from rpms.planning.plan_graph import Plan
 from rpms.planning.plans_begun import doubts_of
 from rpms.planning.reason import Reasoner

@@ -21,10 +21,10 @@ from itertools import count
 from math import inf
 from typing import NamedTuple
 
-from rpms.logic.wanted_facts import Fact
 from rpms.planning.edges import GOAL, Edge, Link, Option
 from rpms.planning.effort import EXPANDED, FEW, FOR_OTHERS, NARROWED
 from rpms.planning.lower_bounds import LowerBounds, OpenFact
+from rpms.planning.wanted_facts import Fact
 from rpms.planning.ways import Ways
 
 MARGIN = 4.0

@@ -15,9 +15,10 @@ from typing import NamedTuple, Self
 from rpms.logic.actions import ActionSchema, Instance, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Facts, Literal, Truth
-from rpms.logic.rules import ActiveRules, atoms_over
+from rpms.logic.rules import ActiveRules
 from rpms.planning.commands_refused import Refusals
 from rpms.planning.plans_begun import PlansBegun
+from rpms.planning.possible_facts import atoms_over
 
 FULL = 4.0
 """The trust of a line that the manual states."""

@@ -4,10 +4,11 @@ from collections.abc import Container, Iterator
 
 from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.facts import Atom, Literal, Sort, Truth
-from rpms.logic.rules import ANYTHING, ActiveRules, atoms_over, kept_with_rules
+from rpms.logic.rules import ANYTHING, ActiveRules, kept_with_rules
 from rpms.planning.edges import UNSEEN
 from rpms.planning.facts_at_stake import facts_made, wanted_facts
 from rpms.planning.noticed import PlanNoticed, SurpriseKind, TriedAction
+from rpms.planning.possible_facts import atoms_over
 from rpms.planning.set_off import processes_by, processes_of
 from rpms.planning.trust import COMPLETE, LinePart, ManualLine
 

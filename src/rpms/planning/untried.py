@@ -3,11 +3,11 @@
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rpms.logic.achievers import command_of
 from rpms.logic.actions import ActionSchema, names_for
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Truth
 from rpms.logic.rules import ActiveRules
+from rpms.planning.achievers import command_of
 from rpms.planning.edges import Option
 from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.reason import reasoner_of

@@ -9,20 +9,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
-from rpms.logic.achievers import Achievers
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
-from rpms.logic.kept_answers import Expanded, Fill, Found, Grounded, asked_about
 from rpms.logic.rules import ANYTHING
-from rpms.logic.wanted_facts import Achiever, Fact, Offer
+from rpms.planning.achievers import Achievers
 from rpms.planning.barred_commands import BarredCommands, commands_barred_otherwise
 from rpms.planning.commands_refused import Barred
 from rpms.planning.edges import Edge
 from rpms.planning.effort import Effort
 from rpms.planning.filling import Filled, Filling
+from rpms.planning.kept_answers import Expanded, Fill, Found, Grounded, asked_about
 from rpms.planning.looks import Looks
 from rpms.planning.lower_bounds import WaysFound
+from rpms.planning.wanted_facts import Achiever, Fact, Offer
 from rpms.planning.whereabouts import Order
 
 SEEN = "<seen>"

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 
 from rpms.foreign.json_text import NotJson, loads
-from rpms.logic.achievers import achievers_of
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import ModelError, ModelUnavailable
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
@@ -19,6 +18,7 @@ from rpms.paper.decide import Decision, Mind
 from rpms.paper.episode import Usage
 from rpms.paper.prompt import Part, make_block
 from rpms.paper.verdict import KEPT, Candidate, Fate
+from rpms.planning.achievers import achievers_of
 from rpms.planning.advice import noticed_with_plan_of
 from rpms.planning.impasse import Missing, said_nowhere
 from rpms.planning.reason import reasoner_of

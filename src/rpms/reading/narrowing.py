@@ -7,11 +7,11 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
-from rpms.logic.achievers import Achievers
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Truth, kind_of
 from rpms.logic.rules import ANYTHING, ActiveRules, Purpose, RuleManual
-from rpms.logic.wanted_facts import Achiever, Fact, fact_of
+from rpms.planning.achievers import Achievers
+from rpms.planning.wanted_facts import Achiever, Fact, fact_of
 
 FIELDS = ("object", "destination")
 """Fields of a goal that a request names; the rest follows from its type."""

@@ -12,7 +12,7 @@ from typing import Any
 from rapidfuzz import fuzz
 
 from rpms.logic.facts import Truth
-from rpms.logic.wanted_facts import Fact
+from rpms.planning.wanted_facts import Fact
 from rpms.reading.narrowing import Narrowing, RequestForm
 from rpms.reading.readings import RequestReading
 

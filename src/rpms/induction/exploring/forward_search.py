@@ -20,10 +20,10 @@ from rpms.induction.evidence.literals import mask_of
 from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.exploring.meeting import Meeting, NumberedAction
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.achievers import command_of
 from rpms.logic.actions import ActionSchema, names_for
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Clause, Literal
+from rpms.planning.achievers import command_of
 
 _NEVER = -1  # No literal: what nothing leads to
 

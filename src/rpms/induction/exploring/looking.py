@@ -12,10 +12,10 @@ from rpms.induction.evidence.templates import fill
 from rpms.induction.exploring.questions import Question
 from rpms.induction.exploring.standing import Standing
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.achievers import command_of
 from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.rules import ANYTHING
+from rpms.planning.achievers import command_of
 
 
 @dataclass

@@ -16,10 +16,10 @@ from rpms.induction.exploring.odds import entropy
 from rpms.induction.exploring.questions import Question
 from rpms.induction.exploring.ventures import Prospect
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.achievers import command_of
 from rpms.logic.actions import Instance
 from rpms.logic.facts import Literal, Truth, kind_of
 from rpms.logic.goal import UNKNOWN_GOAL
+from rpms.planning.achievers import command_of
 from rpms.worlds.base import by_verb
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from rpms.logic.achievers import Achievers, Relocation
 from rpms.logic.belief import Situation
-from rpms.logic.facts import is_unseen, kind_of
-from rpms.logic.wanted_facts import Achiever, Fact, Judged, NamedFact, Need
+from rpms.logic.facts import Clause, is_unseen, kind_of
+from rpms.planning.achievers import Achievers, Relocation
+from rpms.planning.wanted_facts import Achiever, Fact, Judged, NamedFact, Need
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""
@@ -47,7 +47,7 @@ class Ground:
         self.names = self.known_names.names
         self._made = self.known_names.made
         self._judged = self.known_names.judged
-        answers = achievers.answers_of(situation)
+        answers = achievers.groundwork.answers_of(situation)
         self._by_belief = answers.by_belief
         self._with_places = answers.with_places
         self._here = answers.here
@@ -84,6 +84,14 @@ class Ground:
             return name in self.known_names.called.get(parameter, ())
         self.known_names.strangers.add(name)
         return parameter not in self.index.lasting_names
+
+    def judge_wanted(self, clause: Clause, binding: Mapping[str, str]) -> Judged:
+        """Judge facts of which a goal wants one."""
+        return self.judge(self.index.wanted(clause), binding)
+
+    def holds(self, clause: Clause, binding: Mapping[str, str]) -> bool:
+        """True if one of the facts that a goal wants is known to hold."""
+        return self.judge_wanted(clause, binding).possible is True
 
     def judge(self, need: Need, binding: Mapping[str, str]) -> Judged:
         """Judge a precondition: can it hold at all, what does it cost to assume it, and what is

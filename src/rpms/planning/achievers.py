@@ -8,21 +8,18 @@ from typing import Any, NamedTuple
 from rpms.logic.actions import (
     ActionSchema,
     GivenBy,
-    Giving,
     Revelation,
-    by_effect,
     by_revelation,
     role_of,
 )
-from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Literal, Sort
-from rpms.logic.kept_answers import Answers, Groundwork, KnownNames
-from rpms.logic.rules import ANYTHING, ActiveRules, Stage, kept_with_rules
-from rpms.logic.wanted_facts import Achiever, Fact, Level, Need, Offer, fact_of
+from rpms.logic.rules import ANYTHING, ActiveRules, kept_with_rules
+from rpms.planning.kept_answers import Groundwork, KnownNames
+from rpms.planning.wanted_facts import Achiever, Fact, Level, Need, Offer, fact_of
 
 _INDEXES_AT_WORK = 128
 """Indexes that keep what they derived in one step for the next; each takes about 1 MB."""
-_OF_ONE_STEP = ("answers", "doubting", "doubts", "groundworks", "reaches", "graph", "best graph")
+_OF_ONE_STEP = ("doubting", "doubts", "groundworks", "reaches", "graph", "best graph")
 """Entries that an index keeps for the next step alone."""
 _WAYS_KEPT = 4_000
 """Ways that are found by the identity of their action; prices change, and make others of them."""
@@ -45,14 +42,17 @@ class Achievers:
     def __init__(self, rules: ActiveRules, asker: Groundwork | None = None) -> None:
         """`asker`: the groundwork that asks the belief for this index too."""
         self.rules = rules
+        self.lasting_names = rules.lasting_names
+        self.positional = rules.positional
+        self.companions = rules.companions
         self.groundwork = Groundwork(asker)
         self.shares = False
         """True if others, at other prices, share its groundwork."""
         self._makers: dict[Sort, Offer] = {}
         self._moves: dict[str, Sequence[Relocation]] = {}
-        self._wanted: dict[int, list[Need]] = {}
+        self._wanted: dict[int, Need] = {}
+        """Needs by the identity of the clause, which the rules keep alive: a fast key."""
         self._needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = {}
-        self._bans: dict[str, tuple[Clause, ...]] = {}
         self.kept: dict[str, Any] = {}
         """Cache from one step to the next."""
 
@@ -91,7 +91,7 @@ class Achievers:
 
     def _single_needs(self, schema: ActionSchema) -> list[Literal]:
         """The facts that an action needs whatever else holds."""
-        clauses = self._clauses(schema)
+        clauses = self.rules.needs_to_plan(schema)
         return [clause.literals[0] for clause in clauses if len(clause.literals) == 1]
 
     @cached_property
@@ -100,13 +100,13 @@ class Achievers:
         doubted: set[Sort] = set()
         for each in self.rules.lore.doubts:
             doubted.update(each.giving)
-        return frozenset(doubted - self._giving.keys())
+        return frozenset(doubted - self.rules.giving.keys())
 
     def makers(self, predicate: str, negated: bool = False) -> Offer:
         """The ways to make a fact so, prepared when a plan first asks for them."""
         key = (predicate, negated)
         if key not in self._makers:
-            giving = (*self._giving.get(key, ()), *self._hoping(key))
+            giving = (*self.rules.giving.get(key, ()), *self._hoping(key))
             ways = [self._maker(each.schema, each.effect) for each in giving]
             self._makers[key] = Offer(tuple(ways))
         return self._makers[key]
@@ -122,10 +122,6 @@ class Achievers:
             )
             self._moves[predicate] = tuple(moves)
         return self._moves[predicate]
-
-    @cached_property
-    def _giving(self) -> Giving:
-        return by_effect(self.rules.all_actions)
 
     def _hoping(self, sort: Sort) -> Sequence[GivenBy]:
         """The doubts that bring about facts of a sort, each with its effect."""
@@ -166,7 +162,8 @@ class Achievers:
         parameters = schema.variables
         circular = effect in self._single_needs(schema)
         gives = None if circular else fact
-        unsorted = [self.need_of(clause, gives, parameters) for clause in self._clauses(schema)]
+        clauses = self.rules.needs_to_plan(schema)
+        unsorted = [self.need_of(clause, gives, parameters) for clause in clauses]
         choosiest = sorted(unsorted, key=lambda need: any(one.makeable for one in need.literals))
         needs = tuple(choosiest)
         waived = tuple(self.need_of(clause, gives, parameters) for clause in schema.waives)
@@ -193,7 +190,7 @@ class Achievers:
         for clause in seen.given:
             need = self.need_of(clause, None, parameters)
             needs.append(self.groundwork.need(need._replace(given=True)))
-        for clause in self._clauses(schema):
+        for clause in self.rules.needs_to_plan(schema):
             needs.append(self.need_of(clause, None, parameters))
         fact = Fact(seen.atom.predicate, seen.atom.args)
         shape = self.groundwork.shape(parameters, fact, tuple(needs), ())
@@ -206,66 +203,21 @@ class Achievers:
             levels[way.shape] = way.levels(self.revealers, self.rules.lore.facts)
         return levels[way.shape]
 
-    def wanted(self, step: Stage) -> list[Need]:
-        """The facts that end a stage of the goal, as needs that are never taken for granted."""
-        if id(step) not in self._wanted:
-            self._wanted[id(step)] = self._needs_wanted(step.until)
-        return self._wanted[id(step)]
-
-    @cached_property
-    def always(self) -> tuple[tuple[Clause, Need], ...]:
-        """Facts that must hold before anything else can be done."""
-        always = self.rules.lore.always
-        return tuple(zip(always, self._needs_wanted(always), strict=True))
-
-    def _needs_wanted(self, clauses: Sequence[Clause]) -> list[Need]:
-        """Wanted facts as needs that are never taken for granted."""
-        found: list[Need] = []
-        for clause in clauses:
+    def wanted(self, clause: Clause) -> Need:
+        """A fact that the goal wants, or one of several, as a need that is never taken for
+        granted.
+        """
+        need = self._wanted.get(id(clause))
+        if need is None:
             facts = tuple(map(fact_of, clause.literals))
-            need = Need(facts, frozenset(), moving=False, wanted=True)
-            found.append(self.groundwork.need(need))
-        return found
+            need = self.groundwork.need(Need(facts, frozenset(), moving=False, wanted=True))
+            self._wanted[id(clause)] = need
+        return need
 
     @cached_property
     def lasting(self) -> frozenset[str]:
         """Predicates whose facts the manual itself lists."""
         return frozenset((*self.rules.lore.facts, *self.rules.lore.kinds))
-
-    @cached_property
-    def lasting_names(self) -> Mapping[str, Sequence[str]]:
-        """Names in permanent facts, by parameter."""
-        found: dict[str, dict[str, None]] = {}
-        for name, table in self.rules.lore.facts.items():
-            role = self.rules.predicates[name].args[0]
-            found.setdefault(role, {}).update(dict.fromkeys(table))
-        return {role: tuple(names) for role, names in found.items()}
-
-    @cached_property
-    def positional(self) -> frozenset[str]:
-        """The predicates that say where the agent is: those of the actions that change nothing
-        else.
-        """
-        found: set[str] = set()
-        for action in self.rules.all_actions:
-            if all(self._is_moving(effect) for effect in action.effects):
-                found.update(effect.atom.predicate for effect in action.effects)
-        return frozenset(found)
-
-    def _is_moving(self, effect: Literal) -> bool:
-        declared = self.rules.predicates.get(effect.atom.predicate)
-        return declared is not None and bool(declared.exclusive) and not effect.negated
-
-    @cached_property
-    def companions(self) -> Mapping[str, str]:
-        """For each exclusive predicate, the predicate of two that says which of its facts hold
-        together, if any.
-        """
-        found: dict[str, str] = {}
-        for name, declared in self.rules.predicates.items():
-            if declared.companion:
-                found[name] = declared.companion
-        return found
 
     @cached_property
     def together(self) -> Mapping[str, Need]:
@@ -318,37 +270,6 @@ class Achievers:
         for of_one_step in _OF_ONE_STEP:
             self.kept.pop(of_one_step, None)
 
-    def answers_of(self, situation: Situation) -> Answers:
-        """The cached answers of this belief in this step; progress and plans ask many of the same
-        questions.
-        """
-        shared = self.groundwork.answers_of(situation)
-        kept: Answers | None = self.kept.get("answers")
-        if kept is None or kept.with_places is not shared.with_places:
-            kept = self.kept["answers"] = shared._replace(reached={})  # other purposes
-        return kept
-
-    def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
-        """Preconditions for planning: those of the action, and that no rule forbids it."""
-        # a ban on a fact without arguments is judged when it comes up: a plan for a full hand would
-        # take just anything
-        bans = self._bans_to_plan_by(schema.name)
-        if bans and schema.waives:
-            bans = tuple([ban for ban in bans if ban not in schema.waives])
-        return (*schema.preconditions, *schema.plan, *bans)
-
-    def _bans_to_plan_by(self, action: str) -> tuple[Clause, ...]:
-        """Conditions without which rules forbid an action; bans on a fact without arguments are
-        left out.
-        """
-        if action not in self._bans:
-            found: list[Clause] = []
-            for ban in self.rules.bans.get(action, ()):
-                if all(each.atom.args for each in ban.literals):
-                    found.append(ban)
-            self._bans[action] = tuple(found)
-        return self._bans[action]
-
     def need_of(self, clause: Clause, gives: Fact | None, parameters: tuple[str, ...]) -> Need:
         """A precondition, prepared once for all actions that have it and give the same: doubts
         repeat most of them.
@@ -375,11 +296,12 @@ class Achievers:
         """
         if needed.predicate in self.companions and not needed.negated:
             return True
+        given = Literal(gives.atom, gives.negated)
         key = (needed.predicate, needed.negated)
-        for schema, effect in self._giving.get(key) or self._hoping(key):
+        for schema, effect in self.rules.giving.get(key) or self._hoping(key):
             binding = {arg: f"{arg}'" for arg in schema.variables}
             binding |= dict(zip(effect.atom.args, needed.args, strict=True))
-            if not _needs_fact(schema, binding, gives):
+            if not schema.requires(given, binding):
                 return True
         return False
 
@@ -388,17 +310,6 @@ class Achievers:
 def achievers_of(rules: ActiveRules) -> Achievers:
     """The index over some rules, made once for all steps that ask for it."""
     return Achievers(rules)
-
-
-def _needs_fact(schema: ActionSchema, binding: Mapping[str, str], fact: Fact) -> bool:
-    """True if a fact is itself one of the preconditions, or of what plans see to."""
-    for clause in (*schema.preconditions, *schema.plan):
-        needed = clause.literals[0]
-        if len(clause.literals) > 1 or needed.atom.predicate != fact.predicate:
-            continue
-        if fact_of(needed.bind(binding)) == fact:
-            return True
-    return False
 
 
 def command_of(schema: ActionSchema, binding: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 from rpms.logic.actions import role_of
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.goal import Goal
-from rpms.logic.wanted_facts import Achiever, Fact, Judged, Level, NamedFact, Need
+from rpms.planning.wanted_facts import Achiever, Fact, Judged, Level, NamedFact, Need
 
 
 class Passing(NamedTuple):
@@ -93,8 +93,6 @@ class KnownNames:
         self.judged: dict[tuple[int, tuple[str, ...], bool | None], Judged] = {}
         """Needs of one fact, by its value."""
         self.passed: dict[tuple[object, ...], Passing] = {}
-        self.stones: dict[str, dict[object, Any]] = {}
-        """Facts and things derived for progress."""
         self.expanded = Expanded(None, None, {}, {})
         self.fills: dict[tuple[int, bool, tuple[str, ...]], Fill] = {}
         """Names for the parameters of ways, by shape, for the best plan alone or for all, and by
@@ -129,8 +127,6 @@ class KnownNames:
         self.judged = before.judged.copy()
         if changed:
             self._forget(changed)
-        else:
-            self.stones = {key: each.copy() for key, each in before.stones.items()}
         changed_or_role = changed | roles
         for key, passing in before.passed.copy().items():
             if changed_or_role.isdisjoint(passing.asked):
@@ -194,8 +190,6 @@ class Answers(NamedTuple):
     """The belief's answers, and what one index concludes about the agent's places."""
     possible: dict[tuple[object, ...], Passing]
     here: dict[str, list[str]]
-    reached: dict[tuple[object, ...], int]
-    """Stages behind, by purpose and things."""
     moment: int
 
 
@@ -251,7 +245,6 @@ class Groundwork:
             with_places={},
             possible={},
             here={},
-            reached={},
             moment=self._moments,
         )
         return self.answers
