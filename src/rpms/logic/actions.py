@@ -211,13 +211,6 @@ class DoubtfulActions:
     schemas: tuple[ActionSchema, ...]
 
     @cached_property
-    def outline(self) -> tuple[tuple[str, str], ...]:
-        """Names of the doubts: with the same names an action reaches the same facts, whatever the
-        prices.
-        """
-        return tuple([(schema.name, schema.doubt) for schema in self.schemas])
-
-    @cached_property
     def giving(self) -> Giving:
         """The doubts by what they bring about."""
         return by_effect(self.schemas)

@@ -9,10 +9,11 @@ from rpms.logic.actions import (
     ActionSchema,
     GivenBy,
     Revelation,
+    ShownBy,
     by_revelation,
     role_of,
 )
-from rpms.logic.facts import Clause, Literal, Sort
+from rpms.logic.facts import Clause, Literal, Sort, grouped
 from rpms.logic.rules import ANYTHING, ActiveRules, kept_with_rules
 from rpms.planning.kept_answers import Groundwork, KnownNames
 from rpms.planning.wanted_facts import Achiever, Fact, Level, Need, Offer, fact_of
@@ -59,35 +60,28 @@ class Achievers:
     def share(self, groundworks: dict[object, Groundwork], reaches: dict[object, object]) -> None:
         """Go on with what an index with the same reach derived; to be called before any use.
 
-        The reach takes long to put together. Indexes over the same actions, with doubts of the
-        same names, have the same: it is kept for the next one.
+        Indexes over the same actions have the same reach: it is kept for the next one.
         """
-        doubts = tuple([each.outline for each in self.rules.lore.doubts])
-        outline = (self.rules.all_actions, doubts)
-        reach = reaches.get(outline)
+        actions = self.rules.all_actions
+        reach = reaches.get(actions)
         if reach is None:
-            reach = reaches[outline] = self.reach
+            reach = reaches[actions] = self.reach
         self.groundwork = groundworks.setdefault(reach, self.groundwork)
         self.shares = True
 
     @property
     def reach(self) -> tuple[object, ...]:
-        """All facts that actions can bring about and show, at whatever price.
+        """All that decides which facts actions can bring about and show, at whatever price.
+
+        These are the actions' own lines. Doubts are made of them: the same lines make the same
+        doubts, at other prices. A doubt that supposes more needs brings about what its action does.
 
         Indexes that have the same reach judge every need in the same way.
         """
-        stated: list[object] = []
+        lines: list[object] = []
         for schema in self.rules.all_actions:
-            stated += (schema.name, schema.effects, schema.preconditions, schema.observes)
-        doubted: set[object] = set()
-        shown: set[str] = set()
-        for each in self.rules.lore.doubts:
-            for schema in each.schemas:
-                needed = self._single_needs(schema)
-                for effect in schema.effects:
-                    doubted.add((effect, schema.variables, schema.effects, effect in needed))
-            shown.update(shown_by.seen.atom.predicate for shown_by in each.showing)
-        return tuple(stated), frozenset(doubted), frozenset(shown)
+            lines += (schema.name, schema.effects, schema.preconditions, schema.observes)
+        return tuple(lines)
 
     def _single_needs(self, schema: ActionSchema) -> list[Literal]:
         """The facts that an action needs whatever else holds."""
@@ -103,12 +97,12 @@ class Achievers:
         return frozenset(doubted - self.rules.giving.keys())
 
     def makers(self, predicate: str, negated: bool = False) -> Offer:
-        """The ways to make a fact so, prepared when a plan first asks for them."""
+        """The ways to make a fact so, each prepared when a plan first asks for it."""
         key = (predicate, negated)
         if key not in self._makers:
             giving = (*self.rules.giving.get(key, ()), *self._hoping(key))
-            ways = [self._maker(each.schema, each.effect) for each in giving]
-            self._makers[key] = Offer(tuple(ways))
+            prices = [each.schema.steps for each in giving]
+            self._makers[key] = Offer(prices, lambda place: self._maker(*giving[place]))
         return self._makers[key]
 
     def moves(self, predicate: str) -> Sequence[Relocation]:
@@ -178,10 +172,13 @@ class Achievers:
         showing = by_revelation(self.rules.all_actions)
         for each in self.rules.lore.doubts:
             showing += each.showing
-        found: dict[str, list[Achiever]] = {}
-        for schema, seen in showing:
-            found.setdefault(seen.atom.predicate, []).append(self._revealer(schema, seen))
-        return {predicate: Offer(tuple(ways)) for predicate, ways in found.items()}
+        found = grouped((one.seen.atom.predicate, one) for one in showing)
+        return {predicate: self._offer_of_looks(every) for predicate, every in found.items()}
+
+    def _offer_of_looks(self, showing: Sequence[ShownBy]) -> Offer:
+        """Actions that reveal something as ways to find that out."""
+        prices = [each.schema.steps for each in showing]
+        return Offer(prices, lambda place: self._revealer(*showing[place]))
 
     def _revealer(self, schema: ActionSchema, seen: Revelation) -> Achiever:
         named = [arg for arg in seen.atom.args if arg != ANYTHING]

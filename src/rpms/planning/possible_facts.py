@@ -1,7 +1,7 @@
 """The facts that a manual can speak of over the parameters of an action."""
 
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import product
 
 from rpms.logic.actions import ActionSchema
 from rpms.logic.facts import Atom, Clause
@@ -40,10 +40,18 @@ def atoms_over(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
     """Every fact that could be meant over a schema's parameters, and those about nothing in
     particular.
     """
-    roles = _roles(rules)
     found: list[Atom] = []
-    for name, predicate in rules.predicates.items():
-        for args in permutations(schema.variables, len(predicate.args)):
-            if all((name, place, arg) in roles for place, arg in enumerate(args)):
-                found.append(Atom(name, args))
+    for predicate in rules.predicates:
+        found += atoms_of(rules, schema, predicate)
     return tuple(found)
+
+
+def atoms_of(rules: ActiveRules, schema: ActionSchema, predicate: str) -> Iterator[Atom]:
+    """The facts of one predicate that could be meant over a schema's parameters."""
+    roles = _roles(rules)
+    fitting: list[list[str]] = []
+    for place in range(len(rules.predicates[predicate].args)):
+        fitting.append([arg for arg in schema.variables if (predicate, place, arg) in roles])
+    for args in product(*fitting):
+        if len(set(args)) == len(args):  # no parameter stands for two things at once
+            yield Atom(predicate, args)

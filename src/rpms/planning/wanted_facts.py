@@ -1,8 +1,8 @@
 """Facts to bring about, the needs they have, and actions as ways to them."""
 
 from bisect import bisect_left
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from typing import NamedTuple, Self
@@ -183,36 +183,53 @@ def _sought(needs: Iterable[Need], parameter: str, revealed: Container[str]) -> 
     return None
 
 
+def _none_to_prepare(place: int) -> Achiever:
+    raise IndexError(place)
+
+
 @dataclass(frozen=True, eq=False)
 class Offer:
-    """Ways to a fact, in the order of the manual. There may be hundreds, and few are asked for at a
-    time.
+    """Ways to a fact, in the order of the manual.
+
+    There may be hundreds, and few are asked for at a time: each is prepared when it is first asked
+    for.
     """
 
-    ways: tuple[Achiever, ...] = ()
+    prices: Sequence[float] = ()
+    """The steps of each way's action, in their order."""
+    prepare: Callable[[int], Achiever] = _none_to_prepare
+    """Prepares the way at a place in this order."""
+    _prepared: dict[int, Achiever] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Achiever]:
-        return iter(self.ways)
+        return map(self.way, range(len(self.prices)))
 
     def __len__(self) -> int:
-        return len(self.ways)
+        return len(self.prices)
+
+    def way(self, place: int) -> Achiever:
+        """The way at a place in the order of the manual."""
+        found = self._prepared.get(place)
+        if found is None:
+            found = self._prepared[place] = self.prepare(place)
+        return found
 
     @cached_property
     def _by_price(self) -> list[tuple[float, int]]:
         """Their prices, the least first, each with the way's place."""
-        return sorted([(way.schema.steps, place) for place, way in enumerate(self.ways)])
+        return sorted([(price, place) for place, price in enumerate(self.prices)])
 
     def between(self, least: float, most: float) -> list[Achiever]:
         """The ways whose price is at least `least` and less than `most`, in their order."""
         first = bisect_left(self._by_price, (least,))
         last = bisect_left(self._by_price, (most,))
         places = sorted([place for _, place in self._by_price[first:last]])
-        return [self.ways[place] for place in places]
+        return [self.way(place) for place in places]
 
     def least_from(self, price: float) -> float:
         """The lowest price that is at least this much; infinite if no way costs that much."""
         place = bisect_left(self._by_price, (price,))
-        return self._by_price[place][0] if place < len(self.ways) else inf
+        return self._by_price[place][0] if place < len(self.prices) else inf
 
 
 class Judged(NamedTuple):
