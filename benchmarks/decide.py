@@ -60,7 +60,7 @@ from rpms.paper.episode import Ending, Episode
 from rpms.paper.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
 from rpms.paper.prompt import Turn
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.run import collecting_between_episodes
+from rpms.play.garbage import WITHIN_AN_EPISODE, seldom_collected
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Player
@@ -418,7 +418,7 @@ def under_doubt(
         bench = DoubtBench(name, games, seed, passes, clock)
         gc.collect()
         gc.freeze()  # as in a run
-        with collecting_between_episodes():
+        with seldom_collected(WITHIN_AN_EPISODE):
             trusting = [bench.play(task, bench.manual, doubt=False) for task in bench.chosen]
             base = statistics.median(each for one in trusting for each in one.steps)
             rows = {

@@ -77,6 +77,16 @@ def test_where_there_is_no_terminal_there_are_plain_lines_now_and_then():
     ]
 
 
+def test_the_last_plain_line_is_written_once():
+    now, lines = [0.0], []
+    listener = Lines(lines.append, every=10.0, clock=lambda: now[0])
+    listener.begin(replace(PLAN, tasks=PLAN.tasks[:1]), [], [])
+    now[0] = 20.0
+    listener.finished(row(), [], Path())
+    listener.end()
+    assert [line.partition(":")[0] for line in lines[1:]] == ["1/1 episodes"]
+
+
 @pytest.mark.parametrize("terminal", [True, False])
 @pytest.mark.parametrize("width", [80, 200])
 def test_names_are_shown_as_they_are(tmp_path, terminal, width):

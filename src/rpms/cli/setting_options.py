@@ -359,3 +359,19 @@ class SettingOptions:
         except SettingError as error:
             option = f"--{error.name.replace('_', '-')}"
             raise InputError(f"{option} {error.problem}") from None
+
+
+@dataclass(frozen=True)
+class TeachingOptions(SettingOptions):
+    """The same, where games are chosen to be taught."""
+
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "The split of games; by default the pairs' own, and for new pairs the world's first"
+                " to learn from."
+            ),
+            metavar="NAME",
+        ),
+    ] = None

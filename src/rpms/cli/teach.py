@@ -13,7 +13,7 @@ from rpms.cli import options
 from rpms.cli.panels import takes_options
 from rpms.cli.resources import Resources
 from rpms.cli.screen import make_console, say
-from rpms.cli.setting_options import SettingOptions
+from rpms.cli.setting_options import TeachingOptions
 from rpms.cli.shared_options import EngineOption, WorldArgument, WorldOptions
 from rpms.foreign.file_reader import is_there
 from rpms.logic.counting import counted
@@ -78,10 +78,10 @@ MessagesOption = Annotated[
 
 
 @app.command("pairs")
-@takes_options(Resources, SettingOptions, without=_NOT_OF_PAIRS)
+@takes_options(Resources, TeachingOptions, without=_NOT_OF_PAIRS)
 def write_pairs(
     resources: Resources,
-    given: SettingOptions,
+    given: TeachingOptions,
     world: WorldArgument,
     out: Annotated[
         Path,
@@ -181,10 +181,10 @@ def train_model(
 
 
 @app.command("correct")
-@takes_options(Resources, SettingOptions, without=_NOT_OF_TEACHING)
+@takes_options(Resources, TeachingOptions, without=_NOT_OF_TEACHING)
 def correct_student(
     resources: Resources,
-    given: SettingOptions,
+    given: TeachingOptions,
     student: Annotated[
         str, typer.Argument(help="A taught model: its folder, or a name as after --model.")
     ],

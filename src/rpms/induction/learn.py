@@ -2,10 +2,8 @@
 write.
 """
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -28,6 +26,7 @@ from rpms.induction.thresholds import LIMITS
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import Clause, kind_of
 from rpms.logic.rules import RuleManual
+from rpms.play.garbage import WITHIN_A_LEARNING, seldom_collected
 from rpms.play.sources import universal_tier
 from rpms.store import evidence as store
 from rpms.store.evidence import Claim, Evidence, Label, Support, Trace, Witness
@@ -78,24 +77,7 @@ class RulesLearned:
         return tuple(claim for claim in taken_out if claim.note)
 
 
-# Before garbage is looked for: Python's own number, 700, costs an eighth of a learning's time
-_NEW_OBJECTS = 50_000
-
-
-@contextmanager
-def _seldom_collected() -> Iterator[None]:
-    """Look for garbage seldom: what is recorded stays to the end, and hardly anything else is
-    in cycles.
-    """
-    usual = gc.get_threshold()
-    gc.set_threshold(_NEW_OBJECTS, *usual[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
-
-
-@_seldom_collected()
+@seldom_collected(WITHIN_A_LEARNING)
 def learn_rules(
     plan: RulesPlan, out: Path, tell: Callable[[int, int], None] = lambda _episodes, _steps: None
 ) -> RulesLearned:

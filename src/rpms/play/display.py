@@ -109,6 +109,7 @@ class Lines(RunTally):
         super().__init__(price, clock)
         self._write = write
         self._every = self._next = every
+        self._last_line = ""
 
     def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
         super().begin(plan, finished, usages)
@@ -120,13 +121,20 @@ class Lines(RunTally):
         super().finished(row, usages, file)
         if self.elapsed >= self._next:
             self._next = self.elapsed + self._every
-            self.end()
+            self._write_tally()
 
     def note(self, text: str) -> None:
         self._write(text)
 
     def end(self) -> None:
-        self._write(f"{self.done}/{self.total} episodes: {self.text()}")
+        self._write_tally()
+
+    def _write_tally(self) -> None:
+        """Write how far it is, unless the last line said so."""
+        line = f"{self.done}/{self.total} episodes: {self.text()}"
+        if line != self._last_line:
+            self._last_line = line
+            self._write(line)
 
 
 class Display(RunTally):

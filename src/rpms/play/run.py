@@ -10,7 +10,6 @@ best-of-N/      the best attempt at each task, and the earliest of those that ar
 `rpms.play.epochs`, `rpms.play.controls` and `rpms.play.trials` play these.
 """
 
-import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from typing import Protocol, TypedDict
 from rpms.foreign.file_reader import is_there
 from rpms.logic.errors import InputError, ModelUnavailable
 from rpms.paper.episode import Usage
+from rpms.play.garbage import WITHIN_AN_EPISODE, seldom_collected
 from rpms.play.meter import LimitReached, Meter, usages_of
 from rpms.play.plan import RunPlan
 from rpms.play.runners import InProcesses
@@ -80,24 +80,6 @@ class RunOptions(TypedDict, total=False):
     meter: Meter | None
 
 
-_NEW_OBJECTS = 1_000_000
-"""New objects within one episode after which garbage is looked for all the same; an episode with
-many doubts keeps a quarter of them."""
-
-
-@contextmanager
-def collecting_between_episodes() -> Iterator[None]:
-    """Leave garbage for the end of each episode (`Seat.play`): hardly anything is in cycles, and
-    looking for them takes as long as twenty steps.
-    """
-    usual = gc.get_threshold()
-    gc.set_threshold(_NEW_OBJECTS, *usual[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
-
-
 class Interrupted(KeyboardInterrupt):
     """The user stopped a run; the text says how far it came and how to go on."""
 
@@ -142,7 +124,7 @@ def run(
         try:
             with _saying_how_to_go_on(plan, rows), ThreadPoolExecutor(_WRITERS) as disk:
                 if todo:
-                    with collecting_between_episodes():
+                    with seldom_collected(WITHIN_AN_EPISODE):
                         _play(runner(plan, todo, workers), rows, keep)
         finally:
             listener.end()

@@ -15,7 +15,6 @@ from rpms.induction.conclusions.action_model import Induced, induced
 from rpms.induction.evidence.attempts import Attempt, Book, Probe
 from rpms.induction.evidence.literals import (
     Signed,
-    bits,
     count_independent,
     has_names,
     kind_in,
@@ -28,6 +27,7 @@ from rpms.induction.evidence.literals import (
 )
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.rules import ANYTHING, Predicate
 

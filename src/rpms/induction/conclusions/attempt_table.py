@@ -11,8 +11,9 @@ from math import comb, prod
 from rpms.induction.conclusions.action_model import working
 from rpms.induction.evidence.attempts import Book
 from rpms.induction.evidence.columns import Steps, all_of, columns_of, opposite, share_of
-from rpms.induction.evidence.literals import Row, bits, has_names, literal_of, mask_of
+from rpms.induction.evidence.literals import Row, has_names, literal_of, mask_of
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 from rpms.logic.facts import Clause, Literal, kind_of
 
 

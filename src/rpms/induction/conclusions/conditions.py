@@ -17,7 +17,6 @@ from rpms.induction.conclusions.needs import Needs
 from rpms.induction.evidence.attempts import Attempt, Book
 from rpms.induction.evidence.literals import (
     Row,
-    bits,
     has_names,
     is_topic,
     kind_in,
@@ -29,6 +28,7 @@ from rpms.induction.evidence.literals import (
 )
 from rpms.induction.evidence.witnesses import distinct
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 from rpms.logic.facts import Literal
 from rpms.store.evidence import Support, Witness
 

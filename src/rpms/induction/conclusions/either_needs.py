@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from rpms.induction.conclusions.action_model import Induced, induced
 from rpms.induction.conclusions.explanations import Explanations
-from rpms.induction.evidence.literals import Row, bits, count_independent, mask_of, steps_of, union
+from rpms.induction.evidence.literals import Row, count_independent, mask_of, steps_of, union
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 from rpms.logic.facts import Clause
 from rpms.store.evidence import Label
 

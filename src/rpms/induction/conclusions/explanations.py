@@ -8,9 +8,10 @@ from rpms.induction.conclusions.action_model import strange
 from rpms.induction.conclusions.implications import implications_of
 from rpms.induction.conclusions.safe_bound import SafeBound
 from rpms.induction.evidence.attempts import Attempt
-from rpms.induction.evidence.literals import Row, bits, mask_of, slots_in, union
+from rpms.induction.evidence.literals import Row, mask_of, slots_in, union
 from rpms.induction.evidence.templates import words_in
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 
 
 class Phrasing(NamedTuple):

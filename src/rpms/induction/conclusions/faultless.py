@@ -7,8 +7,9 @@ from functools import cached_property
 from rpms.induction.conclusions.action_model import KindTable
 from rpms.induction.conclusions.either_needs import EitherNeeds
 from rpms.induction.evidence.attempts import Attempt
-from rpms.induction.evidence.literals import Row, bits
+from rpms.induction.evidence.literals import Row
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 
 
 @dataclass(eq=False)

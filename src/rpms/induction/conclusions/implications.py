@@ -11,9 +11,10 @@ from typing import NamedTuple
 from rpms.induction.evidence.attempts import Book
 from rpms.induction.evidence.bindings import in_order, names_in_slot
 from rpms.induction.evidence.columns import columns_of, share_of
-from rpms.induction.evidence.literals import bits, literal_of, mask_of, slots_in
+from rpms.induction.evidence.literals import literal_of, mask_of, slots_in
 from rpms.induction.evidence.states import Pool, SeenState
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 from rpms.logic.facts import Literal
 
 

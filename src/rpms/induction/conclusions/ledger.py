@@ -13,13 +13,14 @@ from rpms.induction.conclusions.scores import Tie
 from rpms.induction.evidence.attempts import Attempt, Book, without_facts
 from rpms.induction.evidence.contexts import Contexts
 from rpms.induction.evidence.linked_attempts import Linked
-from rpms.induction.evidence.literals import bits, bits_of
+from rpms.induction.evidence.literals import bits_of
 from rpms.induction.evidence.revelations import SeenStep, slots_of
 from rpms.induction.evidence.templates import SLOT, Names, ReadCommand, pattern_of, verb_of
 from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.evidence.wants import NOT, GoalBook, Story
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.belief import Belief, Done, FactBelief
+from rpms.logic.bits import bits
 from rpms.logic.facts import Atom, Truth, kind_of
 from rpms.logic.goal import Goal, is_named
 from rpms.logic.rules import ANYTHING

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from math import prod
 
 from rpms.induction.conclusions.needs import Needs
-from rpms.induction.evidence.literals import bits, mask_of
+from rpms.induction.evidence.literals import mask_of
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 
 
 def chances_of(needs: Needs) -> dict[int, float]:

@@ -27,8 +27,9 @@ from rpms.induction.conclusions.faultless import Faultless
 from rpms.induction.conclusions.proofs import Proofs
 from rpms.induction.conclusions.safe_bound import SafeBound
 from rpms.induction.evidence.attempts import Book
-from rpms.induction.evidence.literals import Row, bits, count_independent, union
+from rpms.induction.evidence.literals import Row, count_independent, union
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 from rpms.logic.facts import Clause, Literal
 from rpms.store.evidence import Label, Witness
 

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from rpms.induction.conclusions.explanations import Explanations
 from rpms.induction.evidence.columns import all_of
-from rpms.induction.evidence.literals import Row, bits, count_independent, slots_in
+from rpms.induction.evidence.literals import Row, count_independent, slots_in
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 
 
 class Proof(NamedTuple):

@@ -12,8 +12,9 @@ from functools import cached_property
 
 from rpms.induction.conclusions.attempt_table import AttemptTable
 from rpms.induction.evidence.columns import all_of
-from rpms.induction.evidence.literals import bits, mask_of
+from rpms.induction.evidence.literals import mask_of
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 from rpms.logic.facts import Literal
 
 

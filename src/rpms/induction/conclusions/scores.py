@@ -175,8 +175,8 @@ def _by_ties(
             asked = Atom(f"{_table_name(deed)}_{title}_{way.role}", (str(slots.place), word))
             literals.append(Literal(asked))
             roles = (way.role,) if way.predicate else ()
-            told = replace(deed, roles=roles, share=_mean_share(rows, usual))
-            yield _asking(told, tuple(literals), (parameters[slots.place], way.role), rows)
+            with_share = replace(deed, roles=roles, share=_mean_share(rows, usual))
+            yield _asking(with_share, tuple(literals), (parameters[slots.place], way.role), rows)
         below = least
 
 
@@ -227,8 +227,8 @@ def by_kind_of_thing(
         rows = {topic: row}
         name = _NO_SIGN.sub("_", f"{_table_name(deed)} {topic} {title}".lower())
         asked = Literal(Atom(name, (topic, "0")))
-        told = replace(deed, share=_mean_share(rows, usual))
-        yield _asking(told, (asked,), ("goal", parameter), rows)
+        with_share = replace(deed, share=_mean_share(rows, usual))
+        yield _asking(with_share, (asked,), ("goal", parameter), rows)
 
 
 def _count_kinds(attempts: Iterable[Attempt]) -> dict[str, _Tally]:

@@ -7,9 +7,10 @@ from itertools import islice
 from typing import overload
 
 from rpms.induction.evidence.attempts import Attempt, Book
-from rpms.induction.evidence.literals import Row, bits, literals_after, row_of, signed
+from rpms.induction.evidence.literals import Row, literals_after, row_of, signed
 from rpms.induction.evidence.witnesses import independent
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 from rpms.store.evidence import Witness
 
 

@@ -4,7 +4,7 @@ Of a list of facts, the bit at a fact's place stands for the fact, and the same 
 length of the list for its negation. Both together are literals.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import and_, or_
 from typing import NamedTuple, Protocol
@@ -36,14 +36,6 @@ class Row(NamedTuple):
     @property
     def known(self) -> int:
         return self.holds | self.fails
-
-
-def bits(mask: int) -> Iterator[int]:
-    """The places of the bits that are set."""
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest
 
 
 def mask_of(places: Iterable[int]) -> int:

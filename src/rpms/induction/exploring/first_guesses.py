@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from rpms.induction.conclusions.needs import Needs
 from rpms.induction.evidence.attempts import Book
-from rpms.induction.evidence.literals import bits, mask_of, union
+from rpms.induction.evidence.literals import mask_of, union
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 from rpms.logic.facts import Atom
 
 

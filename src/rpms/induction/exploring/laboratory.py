@@ -17,7 +17,7 @@ from typing import NamedTuple
 from rpms.induction.conclusions.needs import Needs
 from rpms.induction.evidence.attempts import Book
 from rpms.induction.evidence.bindings import Bindings
-from rpms.induction.evidence.literals import bits, literal_of, mask_of, signed, union
+from rpms.induction.evidence.literals import literal_of, mask_of, signed, union
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.evidence.states import AskedOnce
 from rpms.induction.evidence.templates import Names, fill
@@ -31,6 +31,7 @@ from rpms.induction.exploring.odds import Odds, entropy
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import names_for
 from rpms.logic.belief import Belief
+from rpms.logic.bits import bits
 from rpms.logic.facts import Atom, Clause, Literal, kind_of
 
 

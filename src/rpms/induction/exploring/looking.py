@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rpms.induction.evidence.literals import bits
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.evidence.templates import fill
 from rpms.induction.exploring.questions import Question
 from rpms.induction.exploring.standing import Standing
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema, Instance
+from rpms.logic.bits import bits
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.rules import ANYTHING
 from rpms.planning.achievers import command_of

@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from rpms.induction.evidence.literals import bits, mask_of, union
+from rpms.induction.evidence.literals import mask_of, union
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 from rpms.logic.facts import Atom, Literal
 
 

@@ -16,8 +16,9 @@ from math import inf, log2
 
 from rpms.induction.conclusions.need_chances import chance_of_refusal, prior_of
 from rpms.induction.conclusions.needs import Needs
-from rpms.induction.evidence.literals import bits, often_lacking, union
+from rpms.induction.evidence.literals import often_lacking, union
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 
 
 def entropy(chance: float) -> float:

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rpms.induction.evidence.attempts import Attempt, Book
-from rpms.induction.evidence.literals import bits, has_names, mask_of, signed, slots_in, union
+from rpms.induction.evidence.literals import has_names, mask_of, signed, slots_in, union
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.bits import bits
 from rpms.logic.facts import Atom
 
 

@@ -9,17 +9,12 @@ from functools import cached_property
 from rpms.induction.conclusions.need_chances import chances_of, implied_by_doubts
 from rpms.induction.conclusions.needs import Needs, needs_of
 from rpms.induction.evidence.attempts import Book
-from rpms.induction.evidence.literals import (
-    bits,
-    count_independent,
-    mask_of,
-    often_lacking,
-    signed,
-)
+from rpms.induction.evidence.literals import count_independent, mask_of, often_lacking, signed
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.exploring.odds import entropy
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema
+from rpms.logic.bits import bits
 from rpms.logic.facts import Clause, Literal
 
 

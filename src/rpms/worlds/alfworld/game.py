@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from rpms.foreign.shown import excerpt
+from rpms.logic.bits import bits
 from rpms.logic.errors import FileError, InputError, WorldError
 from rpms.logic.facts import grouped
 from rpms.worlds.alfworld.belief import AlfworldBelief, Sites
 from rpms.worlds.alfworld.engine.engine import EngineTurn, GameEngine
-from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
+from rpms.worlds.alfworld.engine.layout import GameLayout, State
 from rpms.worlds.base import Game, Outcome
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rpms.logic.bits import bits
 from rpms.logic.facts import kind_of
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.worlds.alfworld.engine.engine import GameEngine
-from rpms.worlds.alfworld.engine.layout import State, bits
+from rpms.worlds.alfworld.engine.layout import State
 from rpms.worlds.alfworld.update import task
 from rpms.worlds.base import read_table
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from rpms.logic.bits import bits
 from rpms.worlds.alfworld.engine.dialect import Dialect
 from rpms.worlds.alfworld.engine.goal_test import Test
-from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
+from rpms.worlds.alfworld.engine.layout import GameLayout, State
 
 NOTHING_HAPPENS = "Nothing happens."
 

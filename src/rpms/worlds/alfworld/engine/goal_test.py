@@ -5,8 +5,9 @@ unchanging facts allow.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
+from rpms.logic.bits import bits
 from rpms.worlds.alfworld.engine import pddl
-from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
+from rpms.worlds.alfworld.engine.layout import GameLayout, State
 from rpms.worlds.alfworld.engine.pddl import TYPES, Damage, Problem, SExpr
 
 Test: TypeAlias = Callable[[State], bool]

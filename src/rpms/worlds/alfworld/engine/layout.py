@@ -6,7 +6,7 @@ lowest bit is a list.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rpms.worlds.alfworld.engine.dialect import Dialect
@@ -45,14 +45,6 @@ class State(NamedTuple):
 
 _TREATING = {"microwavetype": "heat", "fridgetype": "cool", "sinkbasintype": "clean"}
 _ESCAPES = ("_bar_", "_minus_", "_plus_", "_dot_", "_comma_")
-
-
-def bits(mask: int) -> Iterator[int]:
-    """The indices in a mask, in order."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
 
 
 def names_of(ids: Iterable[str]) -> dict[str, str]:
