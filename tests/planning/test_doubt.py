@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from rpms.logic.belief import Situation
+from rpms.logic.rules import ActiveRules
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.paper.compose import compose
@@ -20,6 +21,7 @@ from rpms.planning import plan_with_doubts, search
 from rpms.planning.advice import plan_of
 from rpms.planning.edges import Edge
 from rpms.planning.effort import Effort
+from rpms.planning.facts_at_stake import wanted_facts
 from rpms.planning.noticed import SurpriseKind
 from rpms.planning.plan_graph import Plan
 from rpms.planning.plan_with_doubts import NOT_ALL_WEIGHED
@@ -217,6 +219,15 @@ def test_a_search_stops_at_its_bound_where_there_is_no_plan(monkeypatch):
     assert max(spent.values()) < 2 * bound
 
 
+def prices_of_doubts(rules: ActiveRules) -> frozenset[tuple[str, float]]:
+    """The steps that each doubt costs."""
+    doubts = [doubt for each in rules.lore.doubts for doubt in each.doubts]
+    assert rules.lore.hopes is not None
+    for sort in wanted_facts(rules):
+        doubts += [given.doubt for given in rules.lore.hopes.giving(sort)]
+    return frozenset((doubt.schema.doubt, doubt.steps) for doubt in doubts)
+
+
 def test_in_a_state_in_which_no_plan_was_found_none_is_searched_for_again(monkeypatch):
     """Every plan goes against more lines than one may: no step learns more."""
     searched: dict[int, tuple[Effort, object]] = {}
@@ -226,7 +237,7 @@ def test_in_a_state_in_which_no_plan_was_found_none_is_searched_for_again(monkey
         effort = named.get("effort")
         if isinstance(effort, Effort) and found.cost == inf:
             names = frozenset[str]().union(*situation.belief.names.values())
-            doubts = str(reasoner.rules.lore.doubts)  # their prices tell what was learned
+            doubts = prices_of_doubts(reasoner.rules)  # they tell what was learned
             state = (str(situation.belief.signature()), names, situation.belief.fingerprint, doubts)
             searched[id(effort)] = (effort, state)
         return found

@@ -3,10 +3,10 @@ they need, what they do.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self
 
 from rpms.logic.facts import Atom, Clause, Facts, Literal, Sort, Truth
 
@@ -173,12 +173,20 @@ class GivenBy(NamedTuple):
     schema: ActionSchema
     effect: Literal
 
+    @property
+    def steps(self) -> float:
+        return self.schema.steps
+
 
 class ShownBy(NamedTuple):
     """An action, with one of the revelations that it makes."""
 
     schema: ActionSchema
     seen: Revelation
+
+    @property
+    def steps(self) -> float:
+        return self.schema.steps
 
 
 Giving = Mapping[Sort, list[GivenBy]]
@@ -202,23 +210,97 @@ def by_revelation(schemas: Iterable[ActionSchema]) -> list[ShownBy]:
     return found
 
 
+@dataclass(eq=False)
+class DoubtfulAction:
+    """An action that goes against a line of the manual, at a price.
+
+    There may be thousands, and plans ask for few of them: it is made when it is first asked for.
+    """
+
+    steps: float
+    effects: tuple[Literal, ...]
+    observes: tuple[Revelation, ...]
+    make: Callable[[], ActionSchema]
+
+    @classmethod
+    def of(cls, schema: ActionSchema) -> Self:
+        """An action that was made already."""
+        return cls(schema.steps, schema.effects, schema.observes, lambda: schema)
+
+    @cached_property
+    def schema(self) -> ActionSchema:
+        return self.make()
+
+
+class GivenByDoubt(NamedTuple):
+    """A doubt, with one of its effects."""
+
+    doubt: DoubtfulAction
+    effect: Literal
+
+    @property
+    def schema(self) -> ActionSchema:
+        return self.doubt.schema
+
+    @property
+    def steps(self) -> float:
+        return self.doubt.steps
+
+
+class ShownByDoubt(NamedTuple):
+    """A doubt, with one of the revelations that it makes."""
+
+    doubt: DoubtfulAction
+    seen: Revelation
+
+    @property
+    def schema(self) -> ActionSchema:
+        return self.doubt.schema
+
+    @property
+    def steps(self) -> float:
+        return self.doubt.steps
+
+
 @dataclass(frozen=True, eq=False)
 class DoubtfulActions:
     """Doubts about one action, with what an index asks about them; both mostly stay the same from
     step to step.
     """
 
-    schemas: tuple[ActionSchema, ...]
+    doubts: tuple[DoubtfulAction, ...]
 
     @cached_property
-    def giving(self) -> Giving:
+    def giving(self) -> Mapping[Sort, list[GivenByDoubt]]:
         """The doubts by what they bring about."""
-        return by_effect(self.schemas)
+        found: dict[Sort, list[GivenByDoubt]] = {}
+        for doubt in self.doubts:
+            for effect in doubt.effects:
+                found.setdefault(effect.signed, []).append(GivenByDoubt(doubt, effect))
+        return found
 
     @cached_property
-    def showing(self) -> tuple[ShownBy, ...]:
+    def showing(self) -> Sequence[ShownByDoubt]:
         """The doubts that reveal something, with all that they do."""
-        return tuple(by_revelation(self.schemas))
+        found: list[ShownByDoubt] = []
+        for doubt in self.doubts:
+            found += [ShownByDoubt(doubt, seen) for seen in doubt.observes]
+        return found
+
+
+class Hopes(Protocol):
+    """Doubts that actions may bring about more than the manual states.
+
+    They are many and dear: those for one sort of fact are found when a plan may first cost as much.
+    """
+
+    def least(self, sort: Sort) -> float:
+        """No hope for a fact of a sort costs less than this; infinite if there is none."""
+        ...
+
+    def giving(self, sort: Sort) -> Iterator[GivenByDoubt]:
+        """The hopes for facts of a sort, action by action."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

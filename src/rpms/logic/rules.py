@@ -13,6 +13,7 @@ from rpms.logic.actions import (
     ActionSchema,
     DoubtfulActions,
     Giving,
+    Hopes,
     Instance,
     WayToWrite,
     by_effect,
@@ -225,6 +226,9 @@ class Lore:
     """Numbers that are measured and driven; by these, a belief's readings decide facts."""
     doubts: tuple[DoubtfulActions, ...] = ()
     """Actions against lines of the manual, at a price (`planning.trust`); only plans use them."""
+    hopes: Hopes | None = None
+    """Doubts that actions may bring about more than the manual states; there are some only where
+    there are `doubts`."""
 
     @cached_property
     def decided(self) -> Decided:

@@ -1,15 +1,18 @@
 """The index of a manual for planning: ways to make a fact so, and to find out about it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import inf
 from threading import Lock
 from typing import Any, NamedTuple
 
 from rpms.logic.actions import (
     ActionSchema,
     GivenBy,
+    GivenByDoubt,
     Revelation,
     ShownBy,
+    ShownByDoubt,
     by_revelation,
     role_of,
 )
@@ -50,6 +53,7 @@ class Achievers:
         self.shares = False
         """True if others, at other prices, share its groundwork."""
         self._makers: dict[Sort, Offer] = {}
+        self._hoped: dict[Sort, bool] = {}
         self._moves: dict[str, Sequence[Relocation]] = {}
         self._wanted: dict[int, Need] = {}
         """Needs by the identity of the clause, which the rules keep alive: a fast key."""
@@ -88,38 +92,74 @@ class Achievers:
         clauses = self.rules.needs_to_plan(schema)
         return [clause.literals[0] for clause in clauses if len(clause.literals) == 1]
 
-    @cached_property
-    def hoped(self) -> frozenset[Sort]:
-        """Sorts of facts that only a doubt brings about."""
-        doubted: set[Sort] = set()
-        for each in self.rules.lore.doubts:
-            doubted.update(each.giving)
-        return frozenset(doubted - self.rules.giving.keys())
+    def is_hoped(self, predicate: str, negated: bool) -> bool:
+        """True if only a doubt brings about facts of a sort."""
+        sort = (predicate, negated)
+        if sort not in self._hoped:
+            self._hoped[sort] = sort not in self.rules.giving and self._is_doubted(sort)
+        return self._hoped[sort]
+
+    def _is_doubted(self, sort: Sort) -> bool:
+        """True if a doubt brings about facts of a sort."""
+        lore = self.rules.lore
+        if lore.hopes is not None and lore.hopes.least(sort) < inf:
+            return True
+        return any(sort in each.giving for each in lore.doubts)
 
     def makers(self, predicate: str, negated: bool = False) -> Offer:
-        """The ways to make a fact so, each prepared when a plan first asks for it."""
-        key = (predicate, negated)
-        if key not in self._makers:
-            giving = (*self.rules.giving.get(key, ()), *self._hoping(key))
-            prices = [each.schema.steps for each in giving]
-            self._makers[key] = Offer(prices, lambda place: self._maker(*giving[place]))
-        return self._makers[key]
+        """The ways to make a fact so, each prepared when a plan first asks for it; hopes are found
+        late.
+        """
+        sort = (predicate, negated)
+        if sort not in self._makers:
+            self._makers[sort] = self._offer(sort)
+        return self._makers[sort]
+
+    def _offer(self, sort: Sort) -> Offer:
+        """The ways to make a fact of a sort so."""
+        giving: list[GivenBy | GivenByDoubt] = [*self.rules.giving.get(sort, ())]
+        giving += self._doubting(sort)
+        hopes = self.rules.lore.hopes
+
+        def prepare(place: int) -> Achiever:
+            return self._maker(giving[place].schema, giving[place].effect)
+
+        def find_hopes() -> Sequence[float]:
+            found = list(hopes.giving(sort)) if hopes is not None else []
+            giving.extend(found)
+            return [each.steps for each in found]
+
+        prices = [each.steps for each in giving]
+        if hopes is None:
+            return Offer(prices, prepare)
+        return Offer(prices, prepare, find_hopes, hopes.least(sort))
 
     def moves(self, predicate: str) -> Sequence[Relocation]:
         """The different moves that bring the agent to a place in the sense of a predicate: doubts
         repeat the stated ones with other needs.
         """
         if predicate not in self._moves:
-            ways = self.makers(predicate)
-            moves = dict.fromkeys(
-                [Relocation(way.fact.args[0], way.schema.effects) for way in ways]
-            )
+            sort = (predicate, False)
+            moves: dict[Relocation, None] = {}
+            for each in self.rules.giving.get(sort, ()):
+                moves[Relocation(each.effect.atom.args[0], each.schema.effects)] = None
+            for doubted in self._doubting_or_hoping(sort):
+                moves[Relocation(doubted.effect.atom.args[0], doubted.doubt.effects)] = None
             self._moves[predicate] = tuple(moves)
         return self._moves[predicate]
 
-    def _hoping(self, sort: Sort) -> Sequence[GivenBy]:
-        """The doubts that bring about facts of a sort, each with its effect."""
-        found: list[GivenBy] = []
+    def giving(self, sort: Sort) -> Iterator[GivenBy | GivenByDoubt]:
+        """What brings about facts of a sort, stated or doubted, found one by one."""
+        yield from self.rules.giving.get(sort, ())
+        yield from self._doubting_or_hoping(sort)
+
+    def is_circular(self, given: GivenBy | GivenByDoubt) -> bool:
+        """True if an action needs the very fact that it gives."""
+        return given.effect in self._single_needs(given.schema)
+
+    def _doubting(self, sort: Sort) -> list[GivenByDoubt]:
+        """The doubts about stated effects that bring about facts of a sort."""
+        found: list[GivenByDoubt] = []
         for each in self.rules.lore.doubts:
             found += each.giving.get(sort, ())
         return found
@@ -169,16 +209,19 @@ class Achievers:
     @cached_property
     def revealers(self) -> Mapping[str, Offer]:
         """The ways to find out about a fact, by predicate."""
-        showing = by_revelation(self.rules.all_actions)
+        showing: list[ShownBy | ShownByDoubt] = [*by_revelation(self.rules.all_actions)]
         for each in self.rules.lore.doubts:
             showing += each.showing
         found = grouped((one.seen.atom.predicate, one) for one in showing)
         return {predicate: self._offer_of_looks(every) for predicate, every in found.items()}
 
-    def _offer_of_looks(self, showing: Sequence[ShownBy]) -> Offer:
+    def _offer_of_looks(self, showing: Sequence[ShownBy | ShownByDoubt]) -> Offer:
         """Actions that reveal something as ways to find that out."""
-        prices = [each.schema.steps for each in showing]
-        return Offer(prices, lambda place: self._revealer(*showing[place]))
+
+        def prepare(place: int) -> Achiever:
+            return self._revealer(showing[place].schema, showing[place].seen)
+
+        return Offer([each.steps for each in showing], prepare)
 
     def _revealer(self, schema: ActionSchema, seen: Revelation) -> Achiever:
         named = [arg for arg in seen.atom.args if arg != ANYTHING]
@@ -295,12 +338,19 @@ class Achievers:
             return True
         given = Literal(gives.atom, gives.negated)
         key = (needed.predicate, needed.negated)
-        for schema, effect in self.rules.giving.get(key) or self._hoping(key):
-            binding = {arg: f"{arg}'" for arg in schema.variables}
-            binding |= dict(zip(effect.atom.args, needed.args, strict=True))
-            if not schema.requires(given, binding):
+        giving: Iterable[GivenBy | GivenByDoubt] = self.rules.giving.get(key, ())
+        for each in giving or self._doubting_or_hoping(key):
+            binding = {arg: f"{arg}'" for arg in each.schema.variables}
+            binding |= dict(zip(each.effect.atom.args, needed.args, strict=True))
+            if not each.schema.requires(given, binding):
                 return True
         return False
+
+    def _doubting_or_hoping(self, sort: Sort) -> Iterator[GivenByDoubt]:
+        """The doubts that bring about facts of a sort; hopes last, since these are found late."""
+        yield from self._doubting(sort)
+        if self.rules.lore.hopes is not None:
+            yield from self.rules.lore.hopes.giving(sort)
 
 
 @kept_with_rules

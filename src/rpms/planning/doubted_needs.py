@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from rpms.logic.actions import ActionSchema
+from rpms.logic.actions import ActionSchema, DoubtfulAction
 from rpms.logic.facts import Clause, Literal
 from rpms.logic.rules import ActiveRules, kept_with_rules
 from rpms.planning.doubts import SUPPOSED, ActionInDoubt, Doubt, without
-from rpms.planning.facts_at_stake import excludes, undone_with, uses
+from rpms.planning.facts_at_stake import excludes, undone_with, users
 from rpms.planning.trust import CONTRADICTED, STEPS, ManualLine
 
 LIKELY, POSSIBLE, UNLIKELY = 1.0, 3.5, 8.5
@@ -42,10 +42,11 @@ def doubted_needs(action: ActionInDoubt) -> list[DoubtedNeed]:
 def doubts_of_needs(action: ActionInDoubt) -> Iterator[Doubt]:
     """An action without one of its needs, without two, or with others."""
     needs = doubted_needs(action)
+    left = DoubtfulAction.of(action.left)
     for doubted in needs:
-        yield Doubt(without(action.left, doubted.price, doubted.need), doubted.contradicted)
+        yield Doubt(without(left, doubted.price, doubted.need), doubted.contradicted)
     for one, other in combinations(needs, 2):
-        yield Doubt(without(action.left, one.price + other.price, one.need, other.need))
+        yield Doubt(without(left, one.price + other.price, one.need, other.need))
     yield from _supposing(action, needs)
 
 
@@ -58,14 +59,15 @@ def _supposing(action: ActionInDoubt, needs: Sequence[DoubtedNeed]) -> Iterator[
         supposed = _supposed(action, (suspect,), suspects[suspect])
         if supposed is None:
             continue
-        yield Doubt(supposed, contradicted=True)
+        doubt = DoubtfulAction.of(supposed)
+        yield Doubt(doubt, contradicted=True)
         for doubted in needs:
             if doubted.need in supposed.preconditions:
-                yield Doubt(without(supposed, doubted.price, doubted.need))
+                yield Doubt(without(doubt, doubted.price, doubted.need))
     for pair in _suspect_pairs(action, suspects):
         supposed = _supposed(action, pair, 1)
         if supposed is not None:
-            yield Doubt(supposed)
+            yield Doubt(DoubtfulAction.of(supposed))
 
 
 def _suspects(action: ActionInDoubt) -> dict[Literal, int]:
@@ -132,16 +134,15 @@ def _plausible(rules: ActiveRules, suspect: Literal, action: str) -> float:
     """Steps by which an unstated need of an action is tried after others; predicates that other
     actions need come first.
     """
-    used = uses(rules)
     predicate = rules.predicates[suspect.atom.predicate]
     if predicate.lasting:
-        stated = {literal.atom.predicate for _, literal in used}
+        stated = {literal.atom.predicate for literal in users(rules)}
         if predicate.name not in stated:
             return LIKELY
-    alike = {name for name, literal in used if literal == suspect and name != action}
-    if not alike:
+    others = users(rules).get(suspect, frozenset()) - {action}
+    if not others:
         return UNLIKELY
-    return POSSIBLE if len(alike) == 1 else LIKELY
+    return POSSIBLE if len(others) == 1 else LIKELY
 
 
 @kept_with_rules

@@ -8,19 +8,33 @@ doubted of an action is said in `doubted_needs` and `hoped_effects`, of a goal i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from math import inf
 from typing import NamedTuple
 
-from rpms.logic.actions import ActionSchema, DoubtfulActions, Revelation
+from rpms.logic.actions import (
+    ActionSchema,
+    DoubtfulAction,
+    DoubtfulActions,
+    GivenByDoubt,
+    Revelation,
+)
 from rpms.logic.facts import Clause, Literal, Sort, grouped
 from rpms.logic.rules import ActiveRules, kept_with_rules
-from rpms.planning.doubted_needs import doubts_of_needs
+from rpms.planning.doubted_needs import doubts_of_needs, single_literals
 from rpms.planning.doubts import MAY, ActionInDoubt, Doubt
 from rpms.planning.facts_at_stake import facts_made
-from rpms.planning.hoped_effects import NEVER, InVain, effects_in_doubt, hopes
+from rpms.planning.hoped_effects import (
+    NEVER,
+    InVain,
+    effects_in_doubt,
+    hopes,
+    least_of_hopes,
+    may_give,
+)
 from rpms.planning.trust import COMPLETE, STEPS, LinePart, ManualLine, Trust
 from rpms.planning.unfinished_goals import longer_purposes
 
@@ -48,22 +62,47 @@ class _Findings(NamedTuple):
     """For each refusal without a reason, what was not known to hold."""
     suspects: frozenset[tuple[Literal, int]]
     """Facts that it may need, with the refusals that each does not explain."""
-    in_vain: frozenset[tuple[Literal, int]]
-    """How often it worked without bringing a fact about."""
     tried: frozenset[tuple[str, float]]
     """The evidence against its doubts."""
+
+
+class _HopesRestOn(NamedTuple):
+    """What the hopes for one sort of fact rest on, beside all that an episode has shown of an
+    action.
+    """
+
+    sort: Sort
+    is_made: bool
+    """True if something is known to bring such facts about."""
+    in_vain: frozenset[tuple[Literal, int]]
+    """How often the action worked without bringing a fact about."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Left:
     """An action as an episode has left it."""
 
+    rules: ActiveRules
+    stated: ActionSchema
     action: ActionSchema
     against: DoubtsOfAction
     """The action against some of its lines."""
-    hopes: dict[frozenset[Sort], DoubtsOfAction] = field(default_factory=dict)
-    """The action that may bring about more, by the facts that something is known to bring
-    about."""
+    hopes: dict[_HopesRestOn, Sequence[GivenByDoubt]] = field(default_factory=dict)
+    """The action that may bring about more."""
+
+    @cached_property
+    def _told(self) -> frozenset[Literal]:
+        """What it is known to bring about, and what holds before it: nothing to hope for."""
+        return frozenset((*self.action.effects, *single_literals(self.action.preconditions)))
+
+    def hoped(self, effects: Iterable[Literal]) -> list[Literal]:
+        """Those of some facts that it may be hoped to bring about."""
+        return [effect for effect in effects if effect not in self._told]
+
+    @cached_property
+    def least_of_hopes(self) -> float:
+        """No hope for it costs less than this."""
+        return least_of_hopes(self.rules, self.action)
 
 
 class DoubtBook:
@@ -76,8 +115,8 @@ class DoubtBook:
         """Actions without what was refuted: of equal ones the first, so that what was derived from
         it holds for the others.
         """
-        self.in_vain: dict[str, InVain] = {}
-        """How often each action worked without bringing a fact about."""
+        self.in_vain: dict[tuple[str, Sort], InVain] = {}
+        """How often each action worked without bringing about facts of a sort."""
 
     def tidy(self, most: int) -> None:
         """Forget all once more than so many actions are kept."""
@@ -104,11 +143,7 @@ def doubted(rules: ActiveRules, trust: Trust, *, book: DoubtBook) -> DoubtedRule
     environment = list(map(make.left, rules.environment))
     processes = list(map(make.left, rules.lore.processes))
     every = [*environment, *processes]
-    made = facts_made(one.action for one in every)
     doubts = [one.against for one in every]
-    doubts += [
-        make.hopes(stated, one, made) for stated, one in zip(rules.all_actions, every, strict=True)
-    ]
     mended = replace(
         rules,
         environment=tuple([one.action for one in environment]),
@@ -116,6 +151,7 @@ def doubted(rules: ActiveRules, trust: Trust, *, book: DoubtBook) -> DoubtedRule
             rules.lore,
             processes=tuple([one.action for one in processes]),
             doubts=tuple([each.actions for each in doubts]),
+            hopes=_HopesLeft(make, every),
         ),
         purposes=longer_purposes(rules, trust),
     )
@@ -166,16 +202,23 @@ class _Doubting:
         found = grouped((one[0].partition(MAY)[0], one) for one in self._vain.items())
         return {action: frozenset(every) for action, every in found.items()}
 
-    def _priced(self, doubts: Iterable[Doubt]) -> DoubtsOfAction:
+    def _priced(self, doubts: Iterable[Doubt], *, was_tried: bool) -> DoubtsOfAction:
         """Doubts of an action, dearer by the attempts that they were to no avail in."""
-        actions: list[ActionSchema] = []
+        actions: list[DoubtfulAction] = []
         contradicted: list[str] = []
         for action, is_contradicted in doubts:
-            vain = self._vain.get(action.doubt, 0.0)
-            actions.append(action.varied(steps=action.steps - STEPS * vain) if vain else action)
+            actions.append(self._dearer(action) if was_tried else action)
             if is_contradicted:
-                contradicted.append(action.doubt)
+                contradicted.append(action.schema.doubt)
         return DoubtsOfAction(DoubtfulActions(tuple(actions)), frozenset(contradicted))
+
+    def _dearer(self, action: DoubtfulAction) -> DoubtfulAction:
+        """A doubt, dearer by the attempts that it was to no avail in."""
+        schema = action.schema
+        vain = self._vain.get(schema.doubt, 0.0)
+        if not vain:
+            return action
+        return DoubtfulAction.of(schema.varied(steps=schema.steps - STEPS * vain))
 
     def left(self, schema: ActionSchema) -> _Left:
         """An action as the episode has left it, with its doubts; as made before, if nothing new was
@@ -186,8 +229,9 @@ class _Doubting:
         if found is None:
             left = self._mended(findings)
             doubted = ActionInDoubt(self.rules, self.trust, schema, left)
-            against = self._priced(chain(effects_in_doubt(doubted), doubts_of_needs(doubted)))
-            found = self.book.left[findings] = _Left(left, against)
+            doubts = chain(effects_in_doubt(doubted), doubts_of_needs(doubted))
+            against = self._priced(doubts, was_tried=bool(findings.tried))
+            found = self.book.left[findings] = _Left(self.rules, schema, left, against)
         return found
 
     def _findings_on(self, schema: ActionSchema) -> _Findings:
@@ -200,15 +244,8 @@ class _Doubting:
             trust.learned.get(action, ()),
             trust.unexplained.get(action, ()),
             frozenset(trust.suspects(action).items()),
-            self._in_vain(action).facts,
             self._vain_by_action.get(schema.name, frozenset()),
         )
-
-    def _in_vain(self, action: str) -> InVain:
-        """How often an action worked without bringing a fact about."""
-        before = self.book.in_vain.get(action, NEVER)
-        now = self.book.in_vain[action] = before.counting(self.trust.worked.get(action, ()))
-        return now
 
     def _mended(self, findings: _Findings) -> ActionSchema:
         """An action without needs that were refuted, with changes that nobody foretold, dearer
@@ -257,16 +294,59 @@ class _Doubting:
                 left.append(effect)
         return tuple(left)
 
-    def hopes(self, stated: ActionSchema, left: _Left, made: frozenset[Sort]) -> DoubtsOfAction:
-        """An action that might bring about what something needs, as made before with the same
-        facts that something is known to bring about.
+    def hopes(
+        self, left: _Left, effects: Sequence[Literal], sort: Sort, *, is_made: bool
+    ) -> Sequence[GivenByDoubt]:
+        """An action that might bring about facts of a sort, as made before, if nothing changed that
+        this rests on.
         """
-        found = left.hopes.get(made)
+        in_vain = self._in_vain(left.stated, sort, effects)
+        rest_on = _HopesRestOn(sort, is_made, in_vain.facts)
+        found = left.hopes.get(rest_on)
         if found is None:
-            doubted = ActionInDoubt(self.rules, self.trust, stated, left.action)
-            in_vain = self._in_vain(doubted.key).times
-            found = left.hopes[made] = self._priced(hopes(doubted, made, in_vain))
+            doubted = ActionInDoubt(self.rules, self.trust, left.stated, left.action)
+            doubts = hopes(doubted, left.hoped(effects), in_vain.times, made=is_made)
+            was_tried = left.action.name in self._vain_by_action
+            priced = self._priced(doubts, was_tried=was_tried).actions
+            found = left.hopes[rest_on] = priced.giving.get(sort, ())
         return found
+
+    def _in_vain(self, action: ActionSchema, sort: Sort, effects: Sequence[Literal]) -> InVain:
+        """How often an action worked without bringing about each fact of a sort."""
+        key = self.rules.key_of(action)
+        before = self.book.in_vain.get((key, sort), NEVER)
+        now = before.counting(self.trust.worked.get(key, ()), effects)
+        self.book.in_vain[key, sort] = now
+        return now
+
+
+@dataclass(frozen=True, eq=False)
+class _HopesLeft:
+    """What may be hoped of actions as an episode has left them."""
+
+    make: _Doubting
+    every: Sequence[_Left]
+    """All actions, in the order of the manual."""
+
+    @cached_property
+    def _made(self) -> frozenset[Sort]:
+        """Facts that something is known to bring about."""
+        return facts_made(one.action for one in self.every)
+
+    def least(self, sort: Sort) -> float:
+        """No hope for a fact of a sort costs less than this; infinite if there is none."""
+        least = inf
+        for place, effects in may_give(self.make.rules, sort):
+            left = self.every[place]
+            if left.hoped(effects):
+                least = min(least, left.least_of_hopes)
+        return least
+
+    def giving(self, sort: Sort) -> Iterator[GivenByDoubt]:
+        """The hopes for facts of a sort, action by action."""
+        is_made = sort in self._made
+        for place, effects in may_give(self.make.rules, sort):
+            yield from self.make.hopes(self.every[place], effects, sort, is_made=is_made)
 
 
 @kept_with_rules

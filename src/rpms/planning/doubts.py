@@ -1,9 +1,11 @@
 """A doubt: an action that goes against a line of the manual, at a price."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-from rpms.logic.actions import ActionSchema
+from rpms.logic.actions import ActionSchema, DoubtfulAction
 from rpms.logic.facts import Clause
 from rpms.logic.rules import ActiveRules
 from rpms.planning.trust import Trust
@@ -16,7 +18,7 @@ MAY = " may "
 class Doubt(NamedTuple):
     """An action that goes against a line."""
 
-    action: ActionSchema
+    action: DoubtfulAction
     contradicted: bool = False
     """True if it goes against a single line, and something spoke against that."""
 
@@ -38,9 +40,17 @@ class ActionInDoubt:
         return self.rules.key_of(self.stated)
 
 
-def without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema:
+def without(action: DoubtfulAction, price: float, *needs: Clause) -> DoubtfulAction:
     """An action without some of its needs, at a price in steps beyond its own."""
+    make = partial(_made_without, action, price, needs)
+    return DoubtfulAction(action.steps + price, action.effects, action.observes, make)
+
+
+def _made_without(action: DoubtfulAction, price: float, needs: Sequence[Clause]) -> ActionSchema:
+    schema = action.schema
     left = tuple(need for need in schema.preconditions if need not in needs)
     doubt = f"{schema.doubt}, and" if schema.doubt else schema.name
     doubt = f"{doubt} {WAIVED} {' and '.join(map(str, needs))}"
-    return schema.varied(preconditions=left, steps=schema.steps + price, doubt=doubt, waives=needs)
+    return schema.varied(
+        preconditions=left, steps=schema.steps + price, doubt=doubt, waives=tuple(needs)
+    )

@@ -1,9 +1,9 @@
 """The facts that a manual's lines need, bring about and end."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rpms.logic.actions import ActionSchema, Giving, by_effect
-from rpms.logic.facts import Literal, Sort
+from rpms.logic.facts import Literal, Sort, grouped
 from rpms.logic.rules import ActiveRules, kept_with_rules
 
 
@@ -14,6 +14,13 @@ def uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
         (schema.name, clause) for schema in rules.all_actions for clause in schema.preconditions
     )
     return tuple((name, literal) for name, clause in needs for literal in clause.literals)
+
+
+@kept_with_rules
+def users(rules: ActiveRules) -> Mapping[Literal, frozenset[str]]:
+    """The actions that need each fact, by the fact."""
+    by_fact = grouped((literal, name) for name, literal in uses(rules))
+    return {literal: frozenset(names) for literal, names in by_fact.items()}
 
 
 @kept_with_rules

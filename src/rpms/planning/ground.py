@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
+from rpms.logic.actions import GivenBy, GivenByDoubt
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, is_unseen, kind_of
 from rpms.planning.achievers import Achievers, Relocation
-from rpms.planning.wanted_facts import Achiever, Fact, Judged, NamedFact, Need
+from rpms.planning.wanted_facts import Fact, Judged, NamedFact, Need
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""
@@ -156,7 +157,7 @@ class Ground:
         """True if an action can make a fact so; one that only a doubt gives is looked for before
         anything is hoped.
         """
-        if revealable and (fact.predicate, fact.negated) in self.index.hoped:
+        if revealable and self.index.is_hoped(fact.predicate, fact.negated):
             return False
         return fact.makeable and self.can_make(fact)
 
@@ -167,7 +168,7 @@ class Ground:
         """
         if need.wanted:
             return True
-        if not makeable or (fact.predicate, fact.negated) in self.index.hoped:
+        if not makeable or self.index.is_hoped(fact.predicate, fact.negated):
             return False
         if fact.predicate in self.index.positional:
             return True
@@ -178,20 +179,19 @@ class Ground:
         key = (fact.predicate, fact.args, fact.negated)
         if key not in self._made:
             together = fact.predicate in self.index.companions and not fact.negated
-            makers = self.index.makers(fact.predicate, fact.negated)
-            self._made[key] = together or any(self._gives(way, fact) for way in makers)
+            giving = self.index.giving((fact.predicate, fact.negated))
+            self._made[key] = together or any(self._gives(each, fact) for each in giving)
         return self._made[key]
 
-    def _gives(self, way: Achiever, fact: Fact) -> bool:
-        """True if a way gives a fact, by the roles or the kinds of its names."""
-        if way.circular:
-            return False
-        for parameter, name in zip(way.fact.args, fact.args, strict=True):
-            is_role = parameter in way.parameters
+    def _gives(self, given: GivenBy | GivenByDoubt, fact: Fact) -> bool:
+        """True if an action gives a fact, by the roles or the kinds of its names."""
+        parameters = given.schema.variables
+        for parameter, name in zip(given.effect.atom.args, fact.args, strict=True):
+            is_role = parameter in parameters
             suits = self.suits(parameter, name) if is_role else kind_of(name) == parameter
             if not suits:
                 return False
-        return True
+        return not self.index.is_circular(given)
 
     def truth(self, fact: Fact) -> bool | None:
         value = self._value(fact.predicate, fact.args)

@@ -3,16 +3,17 @@ that the manual does not state.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from rpms.logic.actions import ActionSchema
+from rpms.logic.actions import ActionSchema, DoubtfulAction
 from rpms.logic.facts import Literal, Sort
 from rpms.logic.rules import ActiveRules, kept_with_rules
-from rpms.planning.doubted_needs import doubted_needs, single_literals
+from rpms.planning.doubted_needs import doubted_needs
 from rpms.planning.doubts import HOPED, ActionInDoubt, Doubt, without
 from rpms.planning.facts_at_stake import facts_made, served_facts, wanted_facts
-from rpms.planning.possible_facts import atoms_over
+from rpms.planning.possible_facts import atoms_of
 from rpms.planning.trust import CONTRADICTED, FULL, STEPS, LinePart, ManualLine, Worked
 
 SECOND = FULL * STEPS
@@ -28,45 +29,56 @@ def effects_in_doubt(action: ActionInDoubt) -> Iterator[Doubt]:
             doubt = f"{action.left.name} may not do {effect}"
             steps = action.left.steps + price
             hope = action.left.varied(effects=(effect,), observes=(), steps=steps, doubt=doubt)
-            yield Doubt(hope, contradicted=True)
+            yield Doubt(DoubtfulAction.of(hope), contradicted=True)
 
 
 def hopes(
-    action: ActionInDoubt, made: frozenset[Sort], in_vain: Counter[Literal]
+    action: ActionInDoubt, effects: Iterable[Literal], in_vain: Counter[Literal], *, made: bool
 ) -> Iterator[Doubt]:
-    """An action that might bring about what something needs, also without one of its needs if
-    nothing is known to bring that about; such cost less. `made`: facts that something is known to
-    bring about; `in_vain`: how often it worked without bringing a fact about.
+    """An action that might bring about each of some facts that something needs, also without one of
+    its needs if nothing is known to bring that about; such cost less.
+
+    `made`: true if something is known to bring such facts about; `in_vain`: how often the action
+    worked without bringing a fact about.
     """
-    told = {*action.left.effects, *single_literals(action.left.preconditions)}
     needs = doubted_needs(action)
-    for effect in _effects_to_hope_for(action.rules, action.stated):
-        if effect in told:
-            continue
-        is_made = effect.signed in made
-        price = _price_of_hope(action, effect) + SECOND * is_made
+    discount = _discount(action.rules, action.left)
+    for effect in effects:
+        line = ManualLine(action.key, LinePart.DOES, str(effect))
+        price = action.left.steps + action.trust.upon(line, 0.0) - discount + SECOND * made
         price -= STEPS * CONTRADICTED * in_vain.get(effect, 0)
-        doubt = f"{action.left.name} {HOPED} {effect}"
-        hope = action.left.varied(effects=(effect,), observes=(), steps=price, doubt=doubt)
+        make = partial(_hope, action.left, effect, price)
+        hope = DoubtfulAction(price, (effect,), (), make)
         yield Doubt(hope)
-        if is_made:
+        if made:
             continue
         for doubted in needs:
             yield Doubt(without(hope, doubted.price, doubted.need))
 
 
-def _price_of_hope(action: ActionInDoubt, effect: Literal) -> float:
-    """The steps of an action that may have an effect; fewer if it serves nothing else."""
-    line = ManualLine(action.key, LinePart.DOES, str(effect))
-    price = action.left.steps + action.trust.upon(line, 0.0)
-    makes = facts_made([action.left])
-    if not action.left.observes and makes.isdisjoint(served_facts(action.rules)):
-        price -= STEPS * FULL / 2
-    return price
+def _hope(action: ActionSchema, effect: Literal, price: float) -> ActionSchema:
+    """An action that might bring about a fact."""
+    doubt = f"{action.name} {HOPED} {effect}"
+    return action.varied(effects=(effect,), observes=(), steps=price, doubt=doubt)
+
+
+def least_of_hopes(rules: ActiveRules, action: ActionSchema) -> float:
+    """The least steps that hope costs for an effect of an action as the episode has left it.
+
+    Nothing ever speaks for an effect that nobody states: evidence makes hope dearer alone.
+    """
+    return action.steps + FULL * STEPS - _discount(rules, action)
+
+
+def _discount(rules: ActiveRules, action: ActionSchema) -> float:
+    """The steps by which hope costs less for an action that serves nothing else."""
+    makes = facts_made([action])
+    serves = bool(action.observes) or not makes.isdisjoint(served_facts(rules))
+    return 0.0 if serves else STEPS * FULL / 2
 
 
 class InVain(NamedTuple):
-    """How often an action worked without bringing about each fact over its parameters."""
+    """How often an action worked without bringing about each of some facts."""
 
     worked: Sequence[Worked]
     """The times that are counted."""
@@ -74,7 +86,7 @@ class InVain(NamedTuple):
     facts: frozenset[tuple[Literal, int]]
     """The same to look doubts up by: it keeps its hash."""
 
-    def counting(self, worked: Sequence[Worked]) -> "InVain":
+    def counting(self, worked: Sequence[Worked], effects: Sequence[Literal]) -> "InVain":
         """The same for all times that an action worked: those that were counted in an earlier step
         are not counted again.
         """
@@ -82,10 +94,10 @@ class InVain(NamedTuple):
             return self
         counted = len(self.worked)
         if worked[:counted] != self.worked:  # of another episode
-            return NEVER.counting(worked)
+            return NEVER.counting(worked, effects)
         times = Counter(self.times)
         for one in worked[counted:]:
-            times.update(one.false_after)
+            times.update(one.without(effects))
         return InVain(worked, times, frozenset(times.items()))
 
 
@@ -106,14 +118,23 @@ def _hoped_facts(rules: ActiveRules) -> frozenset[Sort]:
     return frozenset(found)
 
 
+class MayGive(NamedTuple):
+    """An action, and what it might bring about of its parameters."""
+
+    place: int
+    """The action's place among all actions."""
+    effects: tuple[Literal, ...]
+
+
 @kept_with_rules
-def _effects_to_hope_for(rules: ActiveRules, schema: ActionSchema) -> tuple[Literal, ...]:
-    """All that an action might bring about of its parameters and that something needs."""
-    hoped = _hoped_facts(rules)
-    found: list[Literal] = []
-    for atom in atoms_over(rules, schema):
-        for negated in (False, True):
-            effect = Literal(atom, negated)
-            if effect.signed in hoped:
-                found.append(effect)
+def may_give(rules: ActiveRules, sort: Sort) -> tuple[MayGive, ...]:
+    """The actions that might bring about facts of a sort, if something needs these."""
+    if sort not in _hoped_facts(rules):
+        return ()
+    predicate, negated = sort
+    found: list[MayGive] = []
+    for place, schema in enumerate(rules.all_actions):
+        effects = [Literal(atom, negated) for atom in atoms_of(rules, schema, predicate)]
+        if effects:
+            found.append(MayGive(place, tuple(effects)))
     return tuple(found)

@@ -91,10 +91,10 @@ class Worked:
         """Facts over its parameters that did not hold: it needs none of them."""
         return false_over(self.rules, self.instance, self.before)
 
-    @cached_property
-    def false_after(self) -> frozenset[Literal]:
-        """Facts over its parameters that it did not bring about."""
-        return false_over(self.rules, self.instance, self.after)
+    def without(self, effects: Iterable[Literal]) -> list[Literal]:
+        """Those of some facts over its parameters that it is known not to have brought about."""
+        binding = self.instance.binding
+        return [one for one in effects if one.bind(binding).truth(self.after) is Truth.FALSE]
 
 
 @dataclass(frozen=True)

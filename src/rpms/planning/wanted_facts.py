@@ -187,49 +187,74 @@ def _none_to_prepare(place: int) -> Achiever:
     raise IndexError(place)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Offer:
-    """Ways to a fact, in the order of the manual.
+    """Ways to a fact, in the order of the manual, and after them those that are found late.
 
     There may be hundreds, and few are asked for at a time: each is prepared when it is first asked
     for.
     """
 
-    prices: Sequence[float] = ()
+    prices: list[float] = field(default_factory=list)
     """The steps of each way's action, in their order."""
     prepare: Callable[[int], Achiever] = _none_to_prepare
     """Prepares the way at a place in this order."""
+    find_late: Callable[[], Sequence[float]] | None = None
+    """Finds the late ways, which then can be prepared too, and tells their prices; None once that
+    is done."""
+    least_late: float = inf
+    """No late way costs less than this: they are found once ways are asked for that cost as
+    much."""
     _prepared: dict[int, Achiever] = field(default_factory=dict)
+    _by_price: list[tuple[float, int]] = field(default_factory=list)
+    """The prices, the least first, each with the way's place."""
+
+    def __post_init__(self) -> None:
+        self._by_price = sorted([(price, place) for place, price in enumerate(self.prices)])
 
     def __iter__(self) -> Iterator[Achiever]:
-        return map(self.way, range(len(self.prices)))
+        early = len(self.prices)
+        for place in range(early):
+            yield self.way(place)
+        self._find_late()
+        for place in range(early, len(self.prices)):
+            yield self.way(place)
 
-    def __len__(self) -> int:
-        return len(self.prices)
+    def __bool__(self) -> bool:
+        if not self.prices:
+            self._find_late()
+        return bool(self.prices)
+
+    def _find_late(self) -> None:
+        """Find the late ways, if that was not done before."""
+        if self.find_late is not None:
+            find, self.find_late, self.least_late = self.find_late, None, inf
+            self.prices += find()
+            self.__post_init__()
 
     def way(self, place: int) -> Achiever:
-        """The way at a place in the order of the manual."""
+        """The way at a place."""
         found = self._prepared.get(place)
         if found is None:
             found = self._prepared[place] = self.prepare(place)
         return found
 
-    @cached_property
-    def _by_price(self) -> list[tuple[float, int]]:
-        """Their prices, the least first, each with the way's place."""
-        return sorted([(price, place) for place, price in enumerate(self.prices)])
-
     def between(self, least: float, most: float) -> list[Achiever]:
         """The ways whose price is at least `least` and less than `most`, in their order."""
+        if self.least_late < most:
+            self._find_late()
         first = bisect_left(self._by_price, (least,))
         last = bisect_left(self._by_price, (most,))
         places = sorted([place for _, place in self._by_price[first:last]])
         return [self.way(place) for place in places]
 
     def least_from(self, price: float) -> float:
-        """The lowest price that is at least this much; infinite if no way costs that much."""
+        """No way that costs at least a price costs less than this; infinite if there is none."""
+        if self.least_late < price:
+            self._find_late()
         place = bisect_left(self._by_price, (price,))
-        return self._by_price[place][0] if place < len(self.prices) else inf
+        least = self._by_price[place][0] if place < len(self._by_price) else inf
+        return min(least, self.least_late)
 
 
 class Judged(NamedTuple):
