@@ -13,11 +13,11 @@ from rpms.induction.conclusions.needs import Needs
 from rpms.induction.conclusions.unnamed_effects import processes
 from rpms.induction.evidence.attempts import Book
 from rpms.induction.evidence.linked_attempts import Linked
-from rpms.induction.evidence.revelations import SeenStep
+from rpms.induction.evidence.revelations import Observer, SeenStep
 from rpms.induction.evidence.templates import Names
 from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.logic.belief import FactBelief
-from rpms.logic.facts import Truth
+from rpms.logic.facts import Atom, Truth
 from rpms.logic.rules import Predicate
 from rpms.store.evidence import Label, Witness
 
@@ -168,3 +168,14 @@ def test_what_more_successes_showed_than_knew_is_no_need() -> None:
     assert needs(4, 6) == set()  # where nobody knew it, it may have been locked
     assert needs(1, 12) == {"not locked(0)"}
     assert needs(1, 12, "one episode, in which all but the first know it from the first") == set()
+
+
+def test_what_becomes_known_of_an_actions_own_thing_shows_nothing_of_others() -> None:
+    held = Predicate("with", ("room", "object"))
+    before = FactBelief().learn(room=["hall"])
+    after = before.learn("with(hall, drain)").learn(object=["drain"])
+    shown = Atom("with", ("1", "_"))
+    step = SeenStep(before, after, Witness("e", 1), refused=False)
+    vocabulary = Vocabulary({"with": held})
+    assert not Observer(vocabulary, step, ("drain", "hall")).found(shown)
+    assert Observer(vocabulary, step, ("lid", "hall")).found(shown)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.induction.conclusions.conditions import conditions
+from rpms.induction.conclusions.deeds import deeds_of
 from rpms.induction.conclusions.ledger import Diary, Ledger, vocabulary_of
 from rpms.induction.conclusions.scores import Deed, by_kinds
 from rpms.induction.evidence.attempts import Attempt, Book
@@ -142,6 +143,43 @@ def test_a_table_lists_only_what_scored_and_the_last_condition_asks_nothing(
         assert listed <= ({(place, "tidy") for place, _ in scored} if goal_only else scored)
     assert found[-1].table is None
     assert not found[-1].when.literals
+
+
+def _first_step(number: int, task: int, scored: bool, *, done: bool) -> Attempt:
+    """A first step with an order that was told or not (`done`), and whether it scored."""
+    name = f"order {number}"
+    return Attempt(
+        Witness(f"{number}:obey/{task}", 1),
+        (name,),
+        (name,),
+        False,
+        int(done),
+        int(not done),
+        0,
+        0,
+        0,
+        0,
+        goal="obey",
+        scored=scored,
+    )
+
+
+def test_a_first_step_counts_once_tasks_that_were_begun_again_scored_by_what_was_done() -> None:
+    book = Book("<>", Vocabulary({"told": Predicate("told", ("order",))}), plain=True)
+    book.slots, book.facts = [set()], [Atom("told", ("0",))]
+    book.roles = [{"order"}]
+    for number in range(12):
+        obeys = number % 2 == 0
+        book.attempts.append(_first_step(number, number // 2, obeys, done=obeys))
+    names = Names()
+    names.learn({"order": [f"order {number}" for number in range(12)]})
+    found = deeds_of([book], "obey", names, {}, {})
+    assert [[str(each) for each in deed.when.literals] for deed in found] == [["told(0)"]]
+    # the same where each task was begun once: its score may be what the opening was worth
+    for number, attempt in enumerate(book.attempts):
+        witness = Witness(f"{number}:obey/{number}", 1)
+        book.attempts[number] = attempt._replace(witness=witness)
+    assert deeds_of([book], "obey", names, {}, {}) == []
 
 
 def test_names_are_taken_out_of_calls_and_of_sentences() -> None:

@@ -87,6 +87,12 @@ class Witness(NamedTuple):
     step: int
     """Number of the step, from 1."""
 
+    @property
+    def task(self) -> str:
+        """The episode's task, where the episode has a number; else the episode."""
+        _, numbered, task = self.episode.partition(":")
+        return task if numbered else self.episode
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:

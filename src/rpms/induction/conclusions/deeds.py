@@ -31,7 +31,10 @@ def deeds_of(
     books: list[Book], goal: str, names: Names, ties: Ties, effects: Effects
 ) -> list[Deed]:
     """All that scored with goals of a type; nothing where only wins do."""
-    pursuing = {book.template: _with_goals(book, goal, names) for book in books}
+    owed = not _first_steps_matter(books, goal)
+    pursuing = {}
+    for book in books:
+        pursuing[book.template] = _with_goals(book, goal, names, first_is_owed=owed)
     rises = sum(map(_count_rises, pursuing.values()))
     if rises < LIMITS.score_rises:
         return []
@@ -49,14 +52,30 @@ def _count_rises(attempts: Iterable[Attempt]) -> int:
     return independent(attempt for attempt in attempts if attempt.scored and not attempt.won)
 
 
-def _with_goals(book: Book, goal: str, names: Names) -> list[Attempt]:
-    """Attempts with goals of a type, without those whose score may be owed to the beginning: the
-    first step shows what the opening was worth, whatever is done.
+def _first_steps_matter(books: Iterable[Book], goal: str) -> bool:
+    """True if the score of a first step is known to depend on what is done: several tasks with
+    goals of a type were begun more than once, and not every first step scored, nor none.
+    """
+    scored: dict[str, set[bool]] = {}
+    for book in books:
+        for attempt in book.attempts:
+            if attempt.goal == goal and attempt.witness.step <= 1:
+                scored.setdefault(attempt.witness.task, set()).add(attempt.scored)
+    differing = [task for task, came in scored.items() if len(came) > 1]
+    return len(differing) >= LIMITS.several
+
+
+def _with_goals(book: Book, goal: str, names: Names, *, first_is_owed: bool) -> list[Attempt]:
+    """Attempts with goals of a type.
+
+    Without those whose score may be owed to the beginning, unless first steps are known to matter:
+    the first step shows what the opening was worth, whatever is done.
     """
     found = []
     for attempt in book.attempts:
-        owed_to_beginning = attempt.scored and not attempt.won and attempt.witness.step <= 1
-        if attempt.goal == goal and not owed_to_beginning:
+        is_first = attempt.witness.step <= 1
+        owed = first_is_owed and is_first and attempt.scored and not attempt.won
+        if attempt.goal == goal and not owed:
             found.append(_with_topic(attempt, names))
     return found
 

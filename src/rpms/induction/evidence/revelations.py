@@ -48,11 +48,16 @@ class Observer(NamedTuple):
     def found(self, atom: Atom) -> bool:
         """True if a fact about something else and the action's things is true, and was unknown
         before.
+
+        What became known of the action's own things shows nothing of others: of a drain that
+        nobody had seen, closing it tells in which room it is.
         """
         before = self.vocabulary.answers(self.step.before)
         after = self.vocabulary.answers(self.step.after)
         slots = slots_of(self.names)
         for thing in self.step.after.names.get(self._sought(atom), ()):
+            if thing in self.names:
+                continue
             slots[ANYTHING] = thing
             fact = atom.bind(slots)
             if after[fact] and before[fact] is None:
