@@ -42,6 +42,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 _HERE = Path(__file__).resolve().parent
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 
 _SEED = 123  # AMLGym's own
 _PATIENCE = 900  # Seconds of the clock after which a row is given up, whatever it does
+_FORKING = Lock()  # filelock allows no fork while another thread forks (Python 3.12)
 
 
 # One learner on one domain, in a process and a folder of its own.
@@ -79,7 +81,8 @@ def run_one(job: Job, args: argparse.Namespace) -> Row:
         process = multiprocessing.get_context("fork").Process(
             target=run_here, args=(job, args, result)
         )
-        process.start()
+        with _FORKING:
+            process.start()
         process.join(_PATIENCE)
         end_group(process.pid or 0)
         process.join()
