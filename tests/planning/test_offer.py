@@ -52,5 +52,5 @@ def test_late_ways_are_found_once_ways_may_cost_as_much_and_only_once():
 
 def test_an_offer_of_late_ways_alone_is_one():
     assert Offer([], offer([], []).prepare, lambda: [1.0], 1.0)
-    assert not Offer([], offer([], []).prepare, lambda: [], 1.0)
+    assert not Offer([], offer([], []).prepare, list, 1.0)
     assert not Offer()
