@@ -209,11 +209,26 @@ class Achievers:
     @cached_property
     def revealers(self) -> Mapping[str, Offer]:
         """The ways to find out about a fact, by predicate."""
+        return {name: self._offer_of_looks(showing) for name, showing in self._showing.items()}
+
+    @cached_property
+    def _showing(self) -> Mapping[str, Sequence[ShownBy | ShownByDoubt]]:
+        """What reveals facts, stated or doubted, by predicate."""
         showing: list[ShownBy | ShownByDoubt] = [*by_revelation(self.rules.all_actions)]
         for each in self.rules.lore.doubts:
             showing += each.showing
-        found = grouped((one.seen.atom.predicate, one) for one in showing)
-        return {predicate: self._offer_of_looks(every) for predicate, every in found.items()}
+        return grouped((one.seen.atom.predicate, one) for one in showing)
+
+    @cached_property
+    def sights(self) -> Mapping[str, Sequence[Fact]]:
+        """The facts over parameters that some action reveals, by predicate: doubts about an action
+        repeat those that it states.
+        """
+        found: dict[str, Sequence[Fact]] = {}
+        for predicate, showing in self._showing.items():
+            atoms = dict.fromkeys([each.seen.atom for each in showing])
+            found[predicate] = [Fact(atom.predicate, atom.args) for atom in atoms]
+        return found
 
     def _offer_of_looks(self, showing: Sequence[ShownBy | ShownByDoubt]) -> Offer:
         """Actions that reveal something as ways to find that out."""

@@ -7,7 +7,7 @@ the cheapest first, and no others: of hundreds of doubts few are ever weighed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import count
@@ -51,6 +51,8 @@ class _Way:
     edge: Edge
     to: FactNode
     needs: list[FactNode]
+    needed: int
+    """The number of its needs."""
     lower: float = inf
     """The least that it can cost with all that it needs, once `missing` is 0."""
     missing: int = 0
@@ -104,8 +106,9 @@ class LowerBounds:
         """The least that the goal can cost by what was found so far: Knuth's generalisation of
         Dijkstra's algorithm, where a fact may also cost the least of what was not found yet.
         """
-        numbers = count()
-        heap = self._first_prices(numbers)
+        heap = self._first_prices()
+        numbers = count(len(heap))
+        heapify(heap)
         while heap:
             lower, _, node = heappop(heap)
             if node.lower < inf:
@@ -119,24 +122,24 @@ class LowerBounds:
                     heappush(heap, (way.lower, next(numbers), way.to))
         return self._goal.lower
 
-    def _first_prices(self, numbers: Iterator[int]) -> list[tuple[float, int, FactNode]]:
-        """A heap of the facts that something gives without needs, or may give that was not found
-        yet; all that was found about costs before is forgotten.
+    def _first_prices(self) -> list[tuple[float, int, FactNode]]:
+        """The facts that something gives without needs, or may give that was not found yet, with
+        this price and a number each; all that was found about costs before is forgotten.
+
+        After each fact that is opened all of this is done again, so that it calls hardly anything.
         """
-        heap: list[tuple[float, int, FactNode]] = []
         for node in self._every:
             node.lower = inf
             node.tentative = node.rest
-            if node.rest < inf:
-                heap.append((node.rest, next(numbers), node))
+        are_open = [node for node in self._every if node.rest < inf]
+        priced = [(node.rest, number, node) for number, node in enumerate(are_open)]
         for way in self._ways:
-            way.missing = len(way.needs)
+            way.missing = way.needed
             way.lower = way.edge.cost
             if not way.missing and way.lower < way.to.tentative:
                 way.to.tentative = way.lower
-                heap.append((way.lower, next(numbers), way.to))
-        heapify(heap)
-        return heap
+                priced.append((way.lower, len(priced), way.to))
+        return priced
 
     def open_facts(self, slack: float) -> list[OpenFact]:
         """Facts in plans that may cost at most `slack` more than the cheapest, and of which not
@@ -206,7 +209,7 @@ class LowerBounds:
         """Add edges to a fact."""
         for edge in edges:
             needs = [self._node(need) for need in edge.needs]
-            way = _Way(edge, node, needs)
+            way = _Way(edge, node, needs, len(needs))
             node.ways.append(way)
             self._ways.append(way)
             for need in needs:

@@ -251,15 +251,15 @@ class Graph:
 
     def is_nowhere(self, thing: str) -> bool:
         """True if a thing is known to be in none of the places where looking would show it."""
-        return bool(self._ways.index.revealers) and not self._ways.looks.at(thing)
+        return bool(self._ways.index.sights) and not self._ways.looks.at(thing)
 
     def tells_of_more(self) -> bool:
         """True if there are looks that show things which nobody has seen yet, here or elsewhere,
         done or not.
         """
         together = self._ways.index.together
-        for predicate, ways in self._ways.index.revealers.items():
-            if predicate not in together and any(ANYTHING in way.fact.args for way in ways):
+        for predicate, sights in self._ways.index.sights.items():
+            if predicate not in together and any(ANYTHING in sight.args for sight in sights):
                 return True
         return False
 
