@@ -137,13 +137,16 @@ class Achievers:
     def moves(self, predicate: str) -> Sequence[Relocation]:
         """The different moves that bring the agent to a place in the sense of a predicate: doubts
         repeat the stated ones with other needs.
+
+        Hopes count only where there are no others: a hope that handling a thing may bring the agent
+        to it does not make every thing at hand a place where the agent is.
         """
         if predicate not in self._moves:
             sort = (predicate, False)
             moves: dict[Relocation, None] = {}
             for each in self.rules.giving.get(sort, ()):
                 moves[Relocation(each.effect.atom.args[0], each.schema.effects)] = None
-            for doubted in self._doubting_or_hoping(sort):
+            for doubted in self._doubting(sort) if moves else self._doubting_or_hoping(sort):
                 moves[Relocation(doubted.effect.atom.args[0], doubted.doubt.effects)] = None
             self._moves[predicate] = tuple(moves)
         return self._moves[predicate]

@@ -35,7 +35,7 @@ from rpms.planning.hoped_effects import (
     least_of_hopes,
     may_give,
 )
-from rpms.planning.trust import COMPLETE, STEPS, LinePart, ManualLine, Trust
+from rpms.planning.trust import COMPLETE, STEPS, UNSHAKEN, LinePart, ManualLine, Trust
 from rpms.planning.unfinished_goals import longer_purposes
 
 
@@ -89,15 +89,18 @@ class _Left:
     """The action against some of its lines."""
     hopes: dict[_HopesRestOn, Sequence[GivenByDoubt]] = field(default_factory=dict)
     """The action that may bring about more."""
+    _hoped: dict[Sort, Sequence[Literal]] = field(default_factory=dict)
 
     @cached_property
     def _told(self) -> frozenset[Literal]:
         """What it is known to bring about, and what holds before it: nothing to hope for."""
         return frozenset((*self.action.effects, *single_literals(self.action.preconditions)))
 
-    def hoped(self, effects: Iterable[Literal]) -> list[Literal]:
-        """Those of some facts that it may be hoped to bring about."""
-        return [effect for effect in effects if effect not in self._told]
+    def hoped(self, sort: Sort, effects: Iterable[Literal]) -> Sequence[Literal]:
+        """Those of all facts of a sort that it may be hoped to bring about."""
+        if sort not in self._hoped:
+            self._hoped[sort] = [effect for effect in effects if effect not in self._told]
+        return self._hoped[sort]
 
     @cached_property
     def least_of_hopes(self) -> float:
@@ -105,10 +108,19 @@ class _Left:
         return least_of_hopes(self.rules, self.action)
 
 
+class _LastLeft(NamedTuple):
+    """The actions as they were left last."""
+
+    trust: Trust
+    left: Mapping[int, _Left]
+    """By the identity of the action as the manual states it."""
+
+
 class DoubtBook:
     """What was made of single actions in earlier steps: most are the same in the next one."""
 
     def __init__(self) -> None:
+        self.last = _LastLeft(UNSHAKEN, {})
         self.left: dict[_Findings, _Left] = {}
         """Actions as an episode has left them, with their doubts."""
         self.mended: dict[object, ActionSchema] = {}
@@ -121,6 +133,7 @@ class DoubtBook:
     def tidy(self, most: int) -> None:
         """Forget all once more than so many actions are kept."""
         if len(self.left) >= most:
+            self.last = _LastLeft(UNSHAKEN, {})
             self.left = {}
             self.mended = {}
 
@@ -139,10 +152,11 @@ def doubted(rules: ActiveRules, trust: Trust, *, book: DoubtBook) -> DoubtedRule
 
     The `book` has doubts that were made before.
     """
-    make = _Doubting(rules, trust, book)
+    make = _Doubting(rules, trust, book, book.last)
     environment = list(map(make.left, rules.environment))
     processes = list(map(make.left, rules.lore.processes))
     every = [*environment, *processes]
+    book.last = _LastLeft(trust, {id(one.stated): one for one in every})
     doubts = [one.against for one in every]
     mended = replace(
         rules,
@@ -177,6 +191,24 @@ class _Doubting:
     rules: ActiveRules
     trust: Trust
     book: DoubtBook
+    last: _LastLeft
+    """The actions as they were left last; most are still so."""
+
+    @cached_property
+    def _news(self) -> frozenset[str]:
+        """The actions and rules about which something was found out since then."""
+        before = self.last.trust
+        now = self.trust
+        found: set[str] = set()
+        for line, _ in before.evidence.items() ^ now.evidence.items():
+            found.add(line.of.partition(MAY)[0] if line.part is LinePart.DOUBTED else line.of)
+        for was, has in (
+            (before.learned, now.learned),
+            (before.unexplained, now.unexplained),
+            (before.worked, now.worked),
+        ):
+            found.update(key for key in was.keys() | has.keys() if was.get(key) != has.get(key))
+        return frozenset(found)
 
     @cached_property
     def _evidence(self) -> Mapping[str, list[tuple[ManualLine, float]]]:
@@ -224,6 +256,11 @@ class _Doubting:
         """An action as the episode has left it, with its doubts; as made before, if nothing new was
         found out about it.
         """
+        last = self.last.left.get(id(schema))
+        if last is not None:
+            names = _names_of_lines(self.rules, self.rules.key_of(schema), schema.name)
+            if schema.name not in self._news and self._news.isdisjoint(names):
+                return last
         findings = self._findings_on(schema)
         found = self.book.left.get(findings)
         if found is None:
@@ -305,7 +342,7 @@ class _Doubting:
         found = left.hopes.get(rest_on)
         if found is None:
             doubted = ActionInDoubt(self.rules, self.trust, left.stated, left.action)
-            doubts = hopes(doubted, left.hoped(effects), in_vain.times, made=is_made)
+            doubts = hopes(doubted, left.hoped(sort, effects), in_vain.times, made=is_made)
             was_tried = left.action.name in self._vain_by_action
             priced = self._priced(doubts, was_tried=was_tried).actions
             found = left.hopes[rest_on] = priced.giving.get(sort, ())
@@ -338,7 +375,7 @@ class _HopesLeft:
         least = inf
         for place, effects in may_give(self.make.rules, sort):
             left = self.every[place]
-            if left.hoped(effects):
+            if left.hoped(sort, effects):
                 least = min(least, left.least_of_hopes)
         return least
 

@@ -20,6 +20,7 @@ from rpms.planning.effort import EXPANDED, FURTHER, Effort
 from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.noticed import PlanNoticed
 from rpms.planning.plan_graph import Plan
+from rpms.planning.plans_begun import is_unchanged
 from rpms.planning.reason import reasoner_of
 from rpms.planning.rules_in_doubt import RulesInDoubt
 from rpms.planning.trust import FULL, STEPS, Trust
@@ -82,13 +83,24 @@ class _BegunBefore:
         self._rules = rules
         self._trust = trust
         self._last = context.history[-1].action if context.history else ""
+        self._unchanged: dict[int, bool] = {}
+        """Whether all that matters is as it was in an earlier situation, by its identity: several
+        plans of a step ask that.
+        """
 
     def leads_back(self, option: Option) -> bool:
         """True if the same plan was begun here before, and this is not just more waiting."""
         if _waits(option) and option.command == self._last:
             return False
-        here = self._context
-        return self._trust.plans.has_begun(option, here.state, here.situation, self._rules)
+        return self._trust.plans.has_begun(option, self._context.state, self._is_unchanged)
+
+    def _is_unchanged(self, before: Situation) -> bool:
+        """True if all that matters is as it was in an earlier situation."""
+        key = id(before)
+        if key not in self._unchanged:
+            now = self._context.situation
+            self._unchanged[key] = is_unchanged(self._rules, before, now)
+        return self._unchanged[key]
 
 
 def _best_that_leads_on(

@@ -2,7 +2,7 @@
 again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import NamedTuple, Self
@@ -52,16 +52,20 @@ class PlansBegun:
         begun = Begun(state, command, situation, self.offered.get(command, ()))
         return replace(self, walked=(*self.walked, begun))
 
-    def has_begun(self, option: Option, state: str, present: Situation, rules: ActiveRules) -> bool:
+    def has_begun(
+        self, option: Option, state: str, is_unchanged: Callable[[Situation], bool]
+    ) -> bool:
         """True if a plan with the same first command and doubts was begun in this very state,
         nothing having been learned since.
+
+        `is_unchanged`: true if all that matters is as it was in a situation.
         """
         doubts = doubts_of(option.chain)
         for begun in self.walked:
             if begun.state != state or begun.command != option.command:
                 continue
             is_same = doubts_of(begun.chain) == doubts
-            if is_same and _is_unchanged(rules, begun.situation, present):
+            if is_same and is_unchanged(begun.situation):
                 return True
         return False
 
@@ -71,7 +75,7 @@ def doubts_of(chain: Chain) -> tuple[str, ...]:
     return tuple(link.doubt for link in chain if link.doubt)
 
 
-def _is_unchanged(rules: ActiveRules, before: Situation, now: Situation) -> bool:
+def is_unchanged(rules: ActiveRules, before: Situation, now: Situation) -> bool:
     """True if all that is known of the goal's things and what is in hand is as it was before."""
     things = dict.fromkeys(now.belief.holding)
     for word in (now.goal.object, now.goal.destination):

@@ -47,6 +47,8 @@ class LinePart(StrEnum):
     FORBIDS = "forbids"
     DOUBTED = "is a doubt"
 
+    __hash__ = str.__hash__  # an Enum's own is much slower, and evidence is kept by line
+
 
 class ManualLine(NamedTuple):
     """A line of a manual."""
