@@ -14,7 +14,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 EXTRAS = anthropic,scienceworld,report,ray,inspect,mcp,gym,openenv
 # Folders of packages that no test imports: why compile them?
-UNUSED = tests|rllib|inspect_evals|pip|debugpy|setuptools|datasets|mypyc
+UNUSED = tests|rllib|ray/(data|train|tune|serve|llm)|inspect_evals|pip|debugpy|setuptools|datasets|mypyc
 # Worlds that are packages of their own, each with its simulator.
 WORLDS = examples/textworld_express examples/tau2_telecom
 
