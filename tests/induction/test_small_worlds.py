@@ -23,8 +23,8 @@ from rpms.play.step import Player
 from rpms.worlds.base import Setting, World
 from tests.induction.small_worlds import corridor, post_office, vending
 
-STEPS = 2_500
-STEPS_FOR_PAIRS = 6_000
+STEPS = 1_800
+STEPS_FOR_PAIRS = 4_000
 """Needs of which one of two has to hold are found by trials in many states."""
 
 
