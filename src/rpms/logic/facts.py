@@ -124,7 +124,10 @@ class Literal:
         return ~value if self.negated else value
 
     def bind(self, binding: Mapping[str, str]) -> Literal:
-        unbound = self._unbound(binding) if self.parameters else ()
+        unbound = self.parameters
+        if unbound:
+            args = self.atom.args
+            unbound = tuple([place for place in unbound if args[place] not in binding])
         return Literal(self.atom.bind(binding), self.negated, self.kinds, unbound)
 
     @property
@@ -134,11 +137,6 @@ class Literal:
 
     def opposite(self) -> Literal:
         return Literal(self.atom, not self.negated, self.kinds, self.parameters)
-
-    def _unbound(self, binding: Mapping[str, str]) -> tuple[int, ...]:
-        """Positions of the parameters for which a binding has no name."""
-        args = self.atom.args
-        return tuple([place for place in self.parameters if args[place] not in binding])
 
     def __str__(self) -> str:
         return f"not {self.atom}" if self.negated else str(self.atom)
