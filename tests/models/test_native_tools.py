@@ -28,15 +28,20 @@ from tests.models.test_tool_calls import tool_call
 world = pytest.importorskip("tau2_telecom_world", reason="needs examples/tau2_telecom").world
 if problem := world.not_installed():
     pytest.skip(problem, allow_module_level=True)
-with warnings.catch_warnings():  # of packages that it imports
-    warnings.simplefilter("ignore")
-    world.tools()
 
 TICKET = next(
     task
     for task in world.tasks("train", Setting())
     if "service_issue" in task.id and "airplane_mode_on|unseat_sim_card" in task.id
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def loaded():
+    """The simulator, loaded where it is played: collecting the tests takes seconds less."""
+    with warnings.catch_warnings():  # of packages that it imports
+        warnings.simplefilter("ignore")
+        world.tools()
 
 
 def played(script, **given):

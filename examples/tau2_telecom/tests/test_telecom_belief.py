@@ -11,8 +11,9 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tau2_telecom_world.game import load_package
 from tau2_telecom_world.world import SIGNATURES
-from tickets import TASKS, load_package, opened, told, world
+from tickets import TASKS, opened, told, world
 
 from rpms.logic.facts import Truth, parse_literal
 from rpms.logic.goal import UNKNOWN_GOAL

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 
 import pytest
 from tau2_telecom_world import world
-from tau2_telecom_world.game import load_package
 
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
@@ -20,13 +18,8 @@ from rpms.play.step import Player
 from rpms.worlds.base import Setting
 
 pytest.importorskip("inspect_evals", reason="needs τ²-bench: pip install inspect-evals")
-with (
-    warnings.catch_warnings()
-):  # what others' packages warn of while they are imported is not ours to mend
-    warnings.simplefilter("ignore")
-    load_package()
 
-__all__ = ["TASKS", "followed", "load_package", "mind", "opened", "task_with", "told", "world"]
+__all__ = ["TASKS", "followed", "mind", "opened", "task_with", "told", "world"]
 
 TASKS = world.tasks("train", Setting())
 
