@@ -65,7 +65,9 @@ def likeness(word: str, name: str) -> float:
         return HEAD
     if len(word) >= 4 and name.startswith(word):
         return TAIL
-    return HEAD if len(word) >= 5 and fuzz.ratio(word, name) >= MISSPELT else 0.0
+    if len(word) >= 5 and fuzz.ratio(word, name) >= MISSPELT:
+        return HEAD
+    return 0.0
 
 
 class WordEvidence(NamedTuple):

@@ -170,7 +170,9 @@ def works(belief: Scene, words: str) -> bool | None:
         return False
     if all("broken" in thing.flags for thing in things(belief, words)):
         return False
-    return False if _switched(belief, words) is False else None
+    if _switched(belief, words) is False:
+        return False
+    return None
 
 
 def _flows(thing: Thing) -> bool:
@@ -202,12 +204,24 @@ def pourable(belief: Scene, words: str) -> bool | None:
 def _is_pourable(belief: Scene, match: Seen) -> bool | None:
     thing = match.thing
     # a built-in thing that is open may do: opening is what may help with all others
-    if kinds.is_fixed(thing.name) and not is_substance(thing) and "open" not in thing.flags:
+    if _is_built_in(thing) and "open" not in thing.flags:
         return False
-    loose = not match.carried and (not match.holders or kinds.is_fixed(match.holder))
-    if loose and kinds.takes_things(thing.name) is False:
+    if _stands_by_itself(match) and kinds.takes_things(thing.name) is False:
         return False
-    return False if is_open(belief, thing) is False else None
+    if is_open(belief, thing) is False:
+        return False
+    return None
+
+
+def _is_built_in(thing: Thing) -> bool:
+    return kinds.is_fixed(thing.name) and not is_substance(thing)
+
+
+def _stands_by_itself(match: Seen) -> bool:
+    """True if a thing is neither carried nor in anything that can be moved."""
+    if match.carried:
+        return False
+    return not match.holders or kinds.is_fixed(match.holder)
 
 
 def several(belief: Scene, words: str) -> bool | None:
