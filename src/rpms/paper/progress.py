@@ -162,8 +162,9 @@ class _Route(NamedTuple):
     things: tuple[str, ...]
     total: int
     todo: list[Milestone]
+    """Milestones that are still to be reached."""
     lacking: list[list[Literal]]
-    """What is wanted and does not hold: facts of which one is enough."""
+    """The wants that do not hold yet, each as the facts of which one is enough."""
 
 
 class _Need(NamedTuple):
@@ -173,8 +174,8 @@ class _Need(NamedTuple):
     fact: Literal
 
 
-class _Before(NamedTuple):
-    """The needs that come before a fact, by the usual way to it."""
+class _NeedsBefore(NamedTuple):
+    """The needs that have to hold before a fact can, by the usual way to it."""
 
     binding: Mapping[str, str]
     """Names of that way's parameters."""
@@ -182,7 +183,7 @@ class _Before(NamedTuple):
     """Those about the goal's things."""
 
 
-_NOTHING_BEFORE = _Before({}, ())
+_NOTHING_BEFORE = _NeedsBefore({}, ())
 
 
 class Tracker:
@@ -193,9 +194,12 @@ class Tracker:
         self._belief = situation.belief
         self._outlook = Outlook(rules, situation)
         self._demands = Demands(situation, self._outlook.holds)
-        self._lacking_before: dict[object, set[Literal]] = {}
-        self._needed: dict[object, _Before] = {}
-        self._stones: dict[object, tuple[Milestone, ...]] = {}
+        self._missing: dict[object, set[Literal]] = {}
+        """By fact and things: the fact and its needs, those that do not hold."""
+        self._needs: dict[object, _NeedsBefore] = {}
+        """By fact and things: the needs before it."""
+        self._on_the_way: dict[object, tuple[Milestone, ...]] = {}
+        """By fact, things, and the facts that it is on the way to: the milestones."""
 
     def standing(self, purpose: Purpose) -> GoalStanding:
         """Progress towards the goal by the things that are furthest along."""
@@ -210,11 +214,15 @@ class Tracker:
         return GoalStanding()
 
     def _possible(self, purpose: Purpose, *, imagined: bool) -> Iterator[dict[str, str]]:
-        """The ways to fill in things with which nothing that is wanted is impossible."""
+        """The ways to fill in things by which every want holds, or can still come to hold."""
         for binding in self._demands.bindings(purpose, imagined=imagined):
             wants = self._demands.left(purpose, binding).wants
-            if all(self._outlook.holds(*want) or self._outlook.left(*want) for want in wants):
+            if all(self._is_possible(want) for want in wants):
                 yield binding
+
+    def _is_possible(self, want: Want) -> bool:
+        """True if a want holds, or an action may still bring it about or show it."""
+        return self._outlook.holds(*want) or bool(self._outlook.left(*want))
 
     # A procedure.
 
@@ -268,32 +276,25 @@ class Tracker:
         return list(routes.values())
 
     def _distance(self, route: _Route) -> tuple[int, int]:
-        """Milestones left, and things that are not at hand."""
-        return len(route.todo), self._away(_single(route.lacking), route.things)
+        """The milestones left; of two routes with as many, the things that are not at hand."""
+        return len(route.todo), self._count_away(_without_choice(route.lacking), route.things)
 
     def _route(
         self, wanted: Iterable[Clause], things: tuple[str, ...], binding: Mapping[str, str]
     ) -> _Route:
         """The milestones of a goal by some things, and those that are left."""
-        stones: dict[Milestone, None] = {}
+        milestones: dict[Milestone, None] = {}
         lacking: list[list[Literal]] = []
-        left: set[Literal] = set()
+        missing: set[Literal] = set()
         for clause in wanted:
-            stones |= dict.fromkeys(self._milestones(clause.literals[0].bind(binding), things))
+            fact = clause.literals[0].bind(binding)
+            milestones |= dict.fromkeys(self._milestones(fact, things))
             if not self._outlook.holds(clause, binding):
-                either = self._outlook.left(clause, binding)
-                lacking.append(either)
-                for fact in either:
-                    left |= self._left(fact, things)
-        todo: list[Milestone] = []
-        # of one thing, nothing counts before all that comes before it: a cold mug is not home
-        behind: set[str] = set()
-        for stone in stones:
-            unseen = stone.found and "?" in stone.thing
-            if stone.thing in behind or stone.fact in left or unseen:
-                todo.append(stone)
-                behind.add(stone.thing)
-        return _Route(things, len(stones), todo, lacking)
+                choices = self._outlook.left(clause, binding)
+                lacking.append(choices)
+                for choice in choices:
+                    missing |= self._missing_for(choice, things)
+        return _Route(things, len(milestones), _to_reach(milestones, missing), lacking)
 
     def _next(self, route: _Route) -> Milestone | None:
         """The milestone to see to first: the first one left on the way to the nearest fact that is
@@ -301,31 +302,31 @@ class Tracker:
         """
         if not route.todo:
             return None
-        if route.lacking:
-            on_the_way = {stone.fact for stone in self._stones_to_nearest(route)}
-            for stone in route.todo:
-                if stone.fact in on_the_way:
-                    return stone
+        on_the_way = {milestone.fact for milestone in self._milestones_to_nearest(route)}
+        for milestone in route.todo:
+            if milestone.fact in on_the_way:
+                return milestone
         return route.todo[0]
 
-    def _stones_to_nearest(self, route: _Route) -> tuple[Milestone, ...]:
-        """The milestones of the first fact that is lacking, or of one with its predicate that has
-        fewer milestones left, or things nearer at hand. None where one of several would do.
+    def _milestones_to_nearest(self, route: _Route) -> tuple[Milestone, ...]:
+        """The milestones on the way to the nearest lacking fact, among those that have the
+        predicate of the first one. None where nothing is lacking, or the first leaves a choice.
         """
-        first = route.lacking[0]
-        if len(first) > 1:
+        if not route.lacking or len(route.lacking[0]) > 1:
             return ()
-        left = {stone.fact for stone in route.todo}
+        first = route.lacking[0][0]
+        todo = {milestone.fact for milestone in route.todo}
 
         def distance(fact: Literal) -> tuple[int, int]:
-            stones = self._milestones(fact, route.things)
-            todo = sum(stone.fact in left for stone in stones)
-            return todo, self._away([fact], route.things)
+            on_the_way = self._milestones(fact, route.things)
+            to_reach = sum(milestone.fact in todo for milestone in on_the_way)
+            return to_reach, self._count_away([fact], route.things)
 
-        like = [fact for fact in _single(route.lacking) if fact.signed == first[0].signed]
-        return self._milestones(min(like, key=distance), route.things)
+        alike = [fact for fact in _without_choice(route.lacking) if fact.signed == first.signed]
+        nearest = min(alike, key=distance)
+        return self._milestones(nearest, route.things)
 
-    def _away(self, facts: Iterable[Literal], things: Sequence[str]) -> int:
+    def _count_away(self, facts: Iterable[Literal], things: Sequence[str]) -> int:
         """Count the things in some facts that are not at hand; one that nobody has seen counts
         twice.
         """
@@ -346,28 +347,30 @@ class Tracker:
         """The agent's place, and what it holds."""
         return {self._belief.location, *self._belief.holding}
 
-    def _left(self, fact: Literal, things: tuple[str, ...]) -> set[Literal]:
-        """A fact that does not hold, and all that has to come before it and does not hold
-        either.
+    def _missing_for(self, fact: Literal, things: tuple[str, ...]) -> set[Literal]:
+        """A fact that does not hold, and every need before it that does not hold either."""
+        key = (fact, things)
+        if key in self._missing:
+            return self._missing[key]
+        missing = {fact}
+        # entered before its needs are looked at: a fact that needs itself adds nothing
+        self._missing[key] = missing
+        before = self._needs_before(fact, things)
+        for need in before.needs:
+            if self._outlook.is_lacking(need.clause, before.binding):
+                missing |= self._missing_for(need.fact, things)
+        return missing
+
+    def _needs_before(self, fact: Literal, things: tuple[str, ...]) -> _NeedsBefore:
+        """The needs of the usual way to a fact that are about the things, and that an action can
+        meet.
         """
         key = (fact, things)
-        if key not in self._lacking_before:
-            # entered before its needs are looked at: what needs itself adds nothing
-            left = self._lacking_before[key] = {fact}
-            before = self._before(fact, things)
-            for need in before.needs:
-                if self._outlook.is_lacking(need.clause, before.binding):
-                    left |= self._left(need.fact, things)
-        return self._lacking_before[key]
+        if key not in self._needs:
+            self._needs[key] = self._find_needs_before(fact, things)
+        return self._needs[key]
 
-    def _before(self, fact: Literal, things: tuple[str, ...]) -> _Before:
-        """Needs of the usual way to a fact that concern the things and that actions can see to."""
-        key = (fact, things)
-        if key not in self._needed:
-            self._needed[key] = self._find_before(fact, things)
-        return self._needed[key]
-
-    def _find_before(self, fact: Literal, things: tuple[str, ...]) -> _Before:
+    def _find_needs_before(self, fact: Literal, things: tuple[str, ...]) -> _NeedsBefore:
         usual = self._usual_way_about(fact, things)
         if usual is None:
             return _NOTHING_BEFORE
@@ -377,7 +380,7 @@ class Tracker:
             needed = clause.literals[0].bind(binding)
             if self._is_about(needed, things) and self._outlook.can_make(needed):
                 needs.append(_Need(clause, needed))
-        return _Before(binding, needs)
+        return _NeedsBefore(binding, needs)
 
     def _usual_way_about(self, fact: Literal, things: tuple[str, ...]) -> UsualWay | None:
         """The usual way to a fact about some things."""
@@ -390,39 +393,54 @@ class Tracker:
         return not set(things).isdisjoint(fact.atom.args)
 
     def _milestones(
-        self, fact: Literal, things: tuple[str, ...], above: frozenset[Literal] = frozenset()
+        self, fact: Literal, things: tuple[str, ...], later: frozenset[Literal] = frozenset()
     ) -> tuple[Milestone, ...]:
-        """The facts about a thing on the way to a fact, in their order: found, then in hand,
-        then heated.
+        """The milestones of one thing up to a fact, in their order: found, then in hand, then
+        heated. `later`: the facts that this one is on the way to.
         """
-        key = (fact, things, above)
-        if key not in self._stones:
-            self._stones[key] = tuple(self._make_milestones(fact, things, above))
-        return self._stones[key]
+        key = (fact, things, later)
+        if key not in self._on_the_way:
+            self._on_the_way[key] = tuple(self._find_milestones(fact, things, later))
+        return self._on_the_way[key]
 
-    def _make_milestones(
-        self, fact: Literal, things: tuple[str, ...], above: frozenset[Literal]
+    def _find_milestones(
+        self, fact: Literal, things: tuple[str, ...], later: frozenset[Literal]
     ) -> Iterator[Milestone]:
         usual = self._usual_way_about(fact, things)
-        if usual is None or fact in above:
+        if usual is None or fact in later:
             return
         thing = next(arg for arg in fact.atom.args if arg in things)
-        before = self._before(fact, things)
+        before = self._needs_before(fact, things)
         role = _role_of(thing, before.binding)
-        stones: list[Milestone] = []
+        earlier: list[Milestone] = []
         for need in before.needs:
-            on_the_way = self._milestones(need.fact, things, above | {fact})
-            stones += [stone for stone in on_the_way if stone.thing == thing]
-        if not stones:
+            for milestone in self._milestones(need.fact, things, later | {fact}):
+                if milestone.thing == thing:
+                    earlier.append(milestone)
+        if not earlier:
             found = Literal(Atom("found", (thing,)))
-            stones.append(Milestone(found, f"find_{role}", thing, found=True))
-        yield from stones
+            earlier.append(Milestone(found, f"find_{role}", thing, found=True))
+        yield from earlier
         yield Milestone(fact, f"{usual.action}_{role}", thing)
 
 
-def _single(lacking: Iterable[Sequence[Literal]]) -> list[Literal]:
-    """The facts that are lacking and that no other fact would do for."""
-    return [either[0] for either in lacking if len(either) == 1]
+def _to_reach(milestones: Iterable[Milestone], missing: Container[Literal]) -> list[Milestone]:
+    """The milestones that are left: those whose facts are missing, and all later ones of the same
+    thing. A mug that is in its place, but still to be heated, does not count as put there.
+    """
+    todo: list[Milestone] = []
+    unfinished: set[str] = set()
+    for milestone in milestones:
+        never_seen = milestone.found and "?" in milestone.thing
+        if never_seen or milestone.fact in missing or milestone.thing in unfinished:
+            todo.append(milestone)
+            unfinished.add(milestone.thing)
+    return todo
+
+
+def _without_choice(lacking: Iterable[Sequence[Literal]]) -> list[Literal]:
+    """The lacking facts in whose place no other fact would do."""
+    return [choices[0] for choices in lacking if len(choices) == 1]
 
 
 def _progress_on(route: _Route, current: Milestone | None) -> Progress:
