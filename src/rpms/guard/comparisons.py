@@ -106,16 +106,18 @@ def _texts(compare: Callable[[str, str], bool], *, only: bool = True) -> Compare
     """
 
     def compared(value: object, other: object) -> bool | None:
-        if only and not isinstance(value, str):
+        is_text = isinstance(value, str)
+        if only and not is_text:
             return None
         one = text_of(value)
         two = text_of(other)
         if compare(one, two):
             return True
-        if isinstance(value, str):
+        if is_text:
             return _none_if_unsure(compare, one, two)
-        # who knows in which form a tool writes a list
-        return None if isinstance(value, list | dict) and isinstance(other, str) else False
+        if isinstance(value, list | dict) and isinstance(other, str):
+            return None  # who knows in which form a tool writes a list
+        return False
 
     return compared
 

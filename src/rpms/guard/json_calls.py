@@ -91,17 +91,18 @@ def as_result(result: object) -> object:
 
 
 def _check_size(value: object, most: int) -> None:
-    """Raise NotJson for what is no JSON, or too deep or too large to be written; what it holds
-    twice counts twice.
+    """Raise NotJson for what is no JSON, or would be too deep or too large when written.
 
-    A few lists that hold each other twice over stand for more than any machine can write.
+    Nothing is written to find that out, and each list is looked into once a level, however often
+    it stands there: a few lists that hold each other twice over stand for more than any machine can
+    write.
     """
-    level: dict[int, _Held] = {}
+    level = _Level()
     if isinstance(value, _HOLDERS):
-        level[id(value)] = _Held(value, 1)
+        level.add(value, 1)
     total = 0
     for _ in range(DEEPEST_JSON + 1):
-        below: dict[int, _Held] = {}
+        below = _Level()
         for held in level.values():
             total += _count_inside(held, below)
         if total > most:
@@ -112,26 +113,35 @@ def _check_size(value: object, most: int) -> None:
     raise NotJson("nested too deeply")
 
 
-def _count_inside(held: "_Held", below: "dict[int, _Held]") -> int:
-    """Characters that what is held takes at least; lists and mappings in it are added to
-    `below`.
-    """
-    total = 0
-    for inner in _inside(held.value):
-        total += held.times * (len(inner) + 1 if isinstance(inner, str) else 1)
-        if isinstance(inner, _HOLDERS):
-            before = below[id(inner)].times if id(inner) in below else 0
-            below[id(inner)] = _Held(inner, before + held.times)
-        elif not _is_plain(inner):
-            raise NotJson("its arguments are not JSON, or a number is too long")
-    return total
-
-
 class _Held(NamedTuple):
     """A list or mapping, and how often it would be written at its depth."""
 
     value: Any
     times: int
+
+
+class _Level(dict[int, _Held]):
+    """The lists and mappings at one depth, by identity."""
+
+    def add(self, value: Any, times: int) -> None:
+        """Add a list or mapping that would be written so many times more."""
+        before = self[id(value)].times if id(value) in self else 0
+        self[id(value)] = _Held(value, before + times)
+
+
+def _count_inside(held: _Held, below: _Level) -> int:
+    """Count the characters that the contents of a list or mapping take at least, and add the
+    lists and mappings among them to the level below.
+    """
+    total = 0
+    for inner in _inside(held.value):
+        length = len(inner) + 1 if isinstance(inner, str) else 1
+        total += held.times * length
+        if isinstance(inner, _HOLDERS):
+            below.add(inner, held.times)
+        elif not _is_plain(inner):
+            raise NotJson("its arguments are not JSON, or a number is too long")
+    return total
 
 
 def _inside(outer: Any) -> Iterable[Any]:

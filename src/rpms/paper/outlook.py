@@ -38,12 +38,13 @@ def usual_way(rules: ActiveRules, sort: Sort) -> UsualWay | None:
 def _can_come_before(
     rules: ActiveRules, needed: Literal, schema: ActionSchema, effect: Literal
 ) -> bool:
-    """True if some action brings a need about without needing the effect that it is for: putting
-    a mug down does not help to take it.
+    """True if some action can see to a need of `schema` before the effect is there. An action that
+    itself needs the effect cannot: to put a mug down, one must have taken it.
     """
     if _goes_together(rules, needed) or _is_circular(rules, schema, effect):
         return True
     for other, given in rules.giving.get(needed.signed, ()):
+        # the other action's variables, told apart from those of `schema` by an apostrophe
         binding = {name: f"{name}'" for name in other.variables}
         binding |= dict(zip(given.atom.args, needed.atom.args, strict=True))
         if not other.requires(effect, binding):
@@ -52,8 +53,8 @@ def _can_come_before(
 
 
 def _goes_together(rules: ActiveRules, fact: Literal) -> bool:
-    """True if a fact may come to hold because it goes together with another of its predicate: to
-    be at one drawer is to be at all beside it.
+    """True for a fact that can come to hold together with another of its predicate: whoever is at
+    one drawer is at all drawers beside it.
     """
     return fact.atom.predicate in rules.companions and not fact.negated
 

@@ -321,20 +321,22 @@ class _PlainColumn(NamedTuple):
 
 
 def _apart(heading: str, texts: Sequence[str]) -> list[_PlainColumn]:
-    """A column as the columns of plain numbers that it holds; any other column as it is."""
+    """A column as the columns of plain numbers that it holds: `3/4` as two, an interval as its
+    ends, a percentage without its sign. Any other column stays as it is.
+    """
     first, slash, second = heading.partition("/")
-    forms = {
+    names_by_form: dict[str, Sequence[str]] = {
         r"(\d+)/(\d+)": (first, second) if slash else ("won", "n"),
         r"\[([-+]?[\d.]+), ([-+]?[\d.]+)\]": ("low", "high"),
         r"([-+]?[\d.]+)%": (f"{heading} (%)",),
     }
-    for form, names in forms.items():
-        found = [re.fullmatch(form, text) for text in texts]
-        if not any(found) or not _are_numbers(form, texts):
+    for form, names in names_by_form.items():
+        matches = [re.fullmatch(form, text) for text in texts]
+        if not any(matches) or not _are_numbers(form, texts):
             continue
         columns: list[_PlainColumn] = []
-        for place, name in enumerate(names, start=1):
-            numbers = [match[place] if match else "" for match in found]
+        for group, name in enumerate(names, start=1):
+            numbers = [match[group] if match else "" for match in matches]
             columns.append(_PlainColumn(heading, name, numbers))
         return columns
     return [_PlainColumn(heading, heading, texts)]

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
+from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -411,36 +412,52 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[OpenExploration
                 f"{file}: another process is exploring; wait for it, or choose another --out"
             )
         head, *known = _read_exploration(file)
-        seal = (known or [head])[-1].seal
-        changed: list[str] = []
-        for name in sorted({*head.settings, *settings}):
-            if head.settings.get(name) != settings.get(name):
-                changed.append(name)
-        if changed:
-            raise InputError(
-                f"{file}: is an exploration with another {', '.join(changed)}; remove it, or choose"
-                " another --out"
-            )
+        _refuse_other_settings(file, head.settings, settings)
         # without what a crash left of a line
         stream.truncate(read_bytes(file, LARGEST_MEMORY).rfind(b"\n") + 1)
+        last = known[-1] if known else head
+        writer = _TraceWriter(file, stream, last.seal)
+        yield OpenExploration(tuple(known), writer.write)
 
-        def keep(trace: Trace) -> None:
-            nonlocal seal
-            row = {
-                "type": "episode",
-                "episode": trace.episode,
-                "task": trace.task,
-                "kind": trace.kind,
-                "opening": trace.opening,
-                "steps": trace.steps,
-            }
-            line, seal = sealed_line(seal, json.dumps(row))
-            data = f"{line}\n".encode()
-            with writing(file, "all episodes so far are whole"):
-                while data:
-                    data = data[stream.write(data) :]
 
-        yield OpenExploration(tuple(known), keep)
+def _refuse_other_settings(
+    file: Path, kept: Mapping[str, str], settings: Mapping[str, str]
+) -> None:
+    changed: list[str] = []
+    for name in sorted({*kept, *settings}):
+        if kept.get(name) != settings.get(name):
+            changed.append(name)
+    if changed:
+        raise InputError(
+            f"{file}: is an exploration with another {', '.join(changed)}; remove it, or choose"
+            " another --out"
+        )
+
+
+class _TraceWriter:
+    """Adds episodes to an exploration's file, each line sealed with the one before."""
+
+    def __init__(self, file: Path, stream: FileIO, seal: str) -> None:
+        """`seal`: the checksum of the file's last line."""
+        self._file = file
+        self._stream = stream
+        self._seal = seal
+
+    def write(self, trace: Trace) -> None:
+        row = {
+            "type": "episode",
+            "episode": trace.episode,
+            "task": trace.task,
+            "kind": trace.kind,
+            "opening": trace.opening,
+            "steps": trace.steps,
+        }
+        line, self._seal = sealed_line(self._seal, json.dumps(row))
+        data = f"{line}\n".encode()
+        with writing(self._file, "all episodes so far are whole"):
+            while data:  # one call may write only a part
+                written = self._stream.write(data)
+                data = data[written:]
 
 
 class SealedLine(NamedTuple):

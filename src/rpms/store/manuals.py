@@ -417,30 +417,36 @@ class _Reader(ManualReader[RuleManual]):
         """Report a list that cannot hold as a whole: it has a fact and its negation, or two facts
         that exclude each other.
         """
-        certain: dict[Atom, bool] = {}
-        alone: dict[str, Atom] = {}
+        # what the list wants of each fact on which it leaves no choice
+        wanted: dict[Atom, bool] = {}
+        # the fact that it wants to be true of each predicate that has only one at a time
+        the_one: dict[str, Atom] = {}
         single_ones_first = sorted(enumerate(clauses), key=lambda item: len(item[1].literals))
         for number, clause in single_ones_first:
-            literal, *others = clause.literals
-            if all(certain.get(each.atom) is (not each.negated) for each in clause.literals):
-                raise place.at(number).error(
-                    f"contradicts itself: both {literal.atom} and not {literal.atom}"
-                )
+            first, *others = clause.literals
+            atom = first.atom
+            if all(_is_denied(literal, wanted) for literal in clause.literals):
+                raise place.at(number).error(f"contradicts itself: both {atom} and not {atom}")
             if others:
                 continue
-            certain[literal.atom] = literal.negated
-            if literal.negated or not self._is_exclusive(literal.atom.predicate):
+            wanted[atom] = not first.negated
+            if first.negated or not self._is_exclusive(atom.predicate):
                 continue
-            other = alone.setdefault(literal.atom.predicate, literal.atom)
-            if other != literal.atom:
+            other = the_one.setdefault(atom.predicate, atom)
+            if other != atom:
                 raise place.at(number).error(
-                    f"contradicts itself: {other} and {literal.atom} exclude each other"
+                    f"contradicts itself: {other} and {atom} exclude each other"
                 )
 
     def _is_exclusive(self, predicate: str) -> bool:
         """True if at most one fact of a predicate holds at a time."""
         declared = self.predicates.get(predicate)
         return declared is not None and declared.exclusive == "always"
+
+
+def _is_denied(literal: Literal, wanted: Mapping[Atom, bool]) -> bool:
+    """True if the opposite of a literal is among what is wanted."""
+    return wanted.get(literal.atom) is literal.negated
 
 
 _LONGEST_COMPARED = 200

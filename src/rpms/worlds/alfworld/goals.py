@@ -11,7 +11,7 @@ from rpms.logic.bits import bits
 from rpms.logic.facts import kind_of
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.worlds.alfworld.engine.engine import GameEngine
-from rpms.worlds.alfworld.engine.layout import State
+from rpms.worlds.alfworld.engine.layout import GameLayout, State
 from rpms.worlds.alfworld.update import task
 from rpms.worlds.base import read_table
 
@@ -118,43 +118,63 @@ Rate = Callable[[State], float]
 def goal_condition_rate(engine: GameEngine) -> Rate:
     """A measure of states, 1 where all conditions are met; of a goal with a single one, whether it
     is won.
-
-    Two objects in place are two conditions; a heated, cooled or cleaned one has three: treated, in
-    place, and both at once. Under a lamp there are two: the object in hand, the lamp here and on.
     """
     goal = parse_goal(engine.task)
-    layout = engine.layout
-    wanted = _mask_of_kind(layout.object_names, goal.object)
-    lamps = _mask_of_kind(layout.object_names, goal.destination)
-    ends = _mask_of_kind(layout.receptacle_names, goal.destination)
-    places = list(bits(ends))
+    conditions = _GoalConditions(engine.layout, goal)
+    if not conditions.can_be_met:
+        return lambda state: float(engine.won(state))
+    if goal.type == LOOK:
+        return conditions.in_light
+    if goal.type == TWO:
+        return conditions.two_in_place
+    if goal.type in STATES:
+        return conditions.treated_in_place
+    return lambda state: float(engine.won(state))
 
-    def won(state: State) -> float:
-        return float(engine.won(state))
 
-    def lit(state: State) -> float:
-        held = state.held >= 0 and bool(wanted >> state.held & 1)
+class _GoalConditions:
+    """The share of a goal's conditions that a state meets. Things are bit masks."""
+
+    def __init__(self, layout: GameLayout, goal: Goal) -> None:
+        self._layout = layout
+        self._goal = goal
+        self._wanted = _mask_of_kind(layout.object_names, goal.object)
+        self._lamps = _mask_of_kind(layout.object_names, goal.destination)
+        destinations = _mask_of_kind(layout.receptacle_names, goal.destination)
+        self._destinations = list(bits(destinations))
+
+    @property
+    def can_be_met(self) -> bool:
+        """True if the house has such an object, and such a lamp or destination."""
+        needed = self._lamps if self._goal.type == LOOK else self._destinations
+        return bool(self._wanted) and bool(needed)
+
+    def in_light(self, state: State) -> float:
+        """Two conditions: the object is in hand; the lamp is here and on."""
+        is_held = state.held >= 0 and bool(self._wanted >> state.held & 1)
         here = 0
-        for place in layout.here[state.location]:
+        for place in self._layout.here[state.location]:
             here |= state.contents[place]
-        seen = bool(here & lamps & state.toggled)
-        return (held + seen) / 2
+        is_lit = bool(here & self._lamps & state.toggled)
+        return (is_held + is_lit) / 2
 
-    def both(state: State) -> float:
-        counts = [(state.contents[place] & wanted).bit_count() for place in places]
+    def two_in_place(self, state: State) -> float:
+        """Two conditions: one object in place, and a second one in the same place."""
+        counts: list[int] = []
+        for place in self._destinations:
+            counts.append((state.contents[place] & self._wanted).bit_count())
         return min(2, max(counts)) / 2
 
-    def treated(state: State) -> float:
-        done: int = getattr(state, goal.state) & wanted
-        inside = 0
-        for place in places:
-            inside |= state.contents[place] & wanted
-        return ((done > 0) + (inside > 0) + (done & inside > 0)) / 3
-
-    if not wanted or not (lamps if goal.type == LOOK else places):
-        return won
-    rates: dict[str, Rate] = {LOOK: lit, TWO: both, **dict.fromkeys(STATES, treated)}
-    return rates.get(goal.type, won)
+    def treated_in_place(self, state: State) -> float:
+        """Three conditions: an object is heated, cooled or cleaned; one is in place; one is
+        both.
+        """
+        treated: int = getattr(state, self._goal.state) & self._wanted
+        in_place = 0
+        for place in self._destinations:
+            in_place |= state.contents[place] & self._wanted
+        met = (treated > 0) + (in_place > 0) + (treated & in_place > 0)
+        return met / 3
 
 
 def _mask_of_kind(names: Sequence[str], kind: str) -> int:

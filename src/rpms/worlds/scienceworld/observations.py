@@ -194,23 +194,26 @@ def _lines(listing: str) -> tuple[Thing, ...]:
     one.
     """
     found: list[Thing] = []
-    inner: list[Thing] = []
-    holder: Thing | None = None
+    table: Thing | None = None
+    on_table: list[Thing] = []
     for line in listing.splitlines():
         if not line.startswith("\t"):
-            holder = None
+            table = None
             continue
         thing = parse_thing(line)
-        if holder is not None:
-            if thing is not None:
-                inner.append(thing)
-            found[-1] = replace(holder, contents=tuple(inner[:_MOST_INSIDE]))
-            if thing is None:  # `nothing` stands alone
-                holder = None
-        elif thing is not None and thing.name != "agent":
+        if table is None:
+            if thing is None or thing.name == "agent":
+                continue
             found.append(thing)
-            holder = thing if line.rstrip().endswith(" is:") else None
-            inner = []
+            if line.rstrip().endswith(" is:"):
+                table = thing
+                on_table = []
+            continue
+        if thing is not None:
+            on_table.append(thing)
+        found[-1] = replace(table, contents=tuple(on_table[:_MOST_INSIDE]))
+        if thing is None:  # `nothing` stands alone
+            table = None
     return tuple(found)
 
 
