@@ -179,3 +179,19 @@ def test_what_becomes_known_of_an_actions_own_thing_shows_nothing_of_others() ->
     vocabulary = Vocabulary({"with": held})
     assert not Observer(vocabulary, step, ("drain", "hall")).found(shown)
     assert Observer(vocabulary, step, ("lid", "hall")).found(shown)
+
+
+def test_of_things_just_found_only_what_is_true_is_shown() -> None:
+    vocabulary = Vocabulary({"floor": Predicate("floor", ("object",))})
+    before = FactBelief().learn(place=["box"], object=["cup"])
+    after = before.learn("not floor(key)", "not floor(cup)").learn(object=["cup", "key"])
+    seen_before = before.learn("not floor(cup)")
+    everything = [Atom("floor", ("_",))]
+
+    def shown(before: FactBelief, after: FactBelief) -> int:
+        step = SeenStep(before, after, Witness("e", 1), refused=False)
+        return Observer(vocabulary, step, ("box",)).glimpses(everything).shown
+
+    assert shown(before, after)  # nobody knew of the cup
+    assert not shown(seen_before, after)
+    assert shown(seen_before, after.learn("floor(key)"))

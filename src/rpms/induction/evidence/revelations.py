@@ -2,7 +2,7 @@
 was opened.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -106,10 +106,17 @@ class Observer(NamedTuple):
             value = after[atom.predicate, args]
             if value is None:
                 return Glimpse(shown, True)
-            telling = value or not of_its_own
-            if telling and not shown and before[atom.predicate, args] is None:
-                shown = True
+            if shown or before[atom.predicate, args] is not None:
+                continue
+            shown = value or (not of_its_own and self._were_known(args))
         return Glimpse(shown, False)
+
+    def _were_known(self, names: Iterable[str]) -> bool:
+        """True if all names were known before: that what was just found in a box does not lie on
+        the floor is no answer to the question what lies there.
+        """
+        known = self.step.before.names.values()
+        return all(any(name in some for some in known) for name in names)
 
     def _pools(self, atom: Atom, others: Mapping[str, Sequence[str]]) -> list[Sequence[str]]:
         """For each argument, the names that it may stand for: all others in the role of `_`, the
