@@ -131,17 +131,18 @@ def effects(trials: Sequence[MaskedTrial], groups: Mapping[str, str]) -> Effects
     What other entries did in a trial is estimated from the other folds, so that an entry's own
     draw has no part in it.
     """
-    numbers = range(len(trials))
     estimates = _estimates_from_other_folds(trials)
-    cleared: list[float] = []
-    for trial, of_others in zip(trials, estimates, strict=True):
-        cleared.append(trial.without_effects(of_others))
+    # the outcome of each trial less what all entries did to it
+    without_all: list[float] = []
+    for trial, of_all in zip(trials, estimates, strict=True):
+        without_all.append(trial.without_effects(of_all))
     by_entry: dict[str, Effect] = {}
     terms_by_group: defaultdict[str, list[Term]] = defaultdict(list)
-    for entry, drawn in _draws_by_entry(trials, numbers).items():
+    for entry, drawn in _draws_by_entry(trials, range(len(trials))).items():
         own = [estimates[term.trial].get(entry, 0.0) for term in drawn.terms]
+        residuals = drawn.residuals(without_all, own)
         terms: list[Term] = []
-        for term, residual in zip(drawn.terms, drawn.residuals(cleared, own), strict=True):
+        for term, residual in zip(drawn.terms, residuals, strict=True):
             terms.append(term._replace(value=residual))
         by_entry[entry] = effect_of(terms, drawn.differing)
         terms_by_group[groups[entry]] += terms
@@ -172,16 +173,16 @@ class _EntryDraws:
     differing: int
     """Trials whose outcome, counted from its turn on, differs from the most frequent one."""
 
-    def residuals(self, cleared: Sequence[float], own: Sequence[float]) -> list[float]:
-        """The residual of each outcome after what came before the turn, and how similar trials
-        went, is taken out.
+    def residuals(self, without_all: Sequence[float], own: Sequence[float]) -> list[float]:
+        """What is left of each outcome once other entries, what came before this entry's turn, and
+        the way similar trials went are taken out.
 
-        `cleared`: the outcomes without what any entry did; `own`: estimates of what this one did,
-        which are put back.
+        `without_all`: the outcomes of all trials less what any entry did; `own`: for each draw, the
+        estimate of this entry's effect, which is put back.
         """
         values: list[float] = []
         for term, estimate in zip(self.terms, own, strict=True):
-            values.append(cleared[term.trial] + estimate * term.surprise)
+            values.append(without_all[term.trial] + estimate * term.surprise)
         values = _without_trend(values, [term.value for term in self.terms])
         for level in self.similar:
             for indexes in level:
@@ -243,19 +244,20 @@ def _fit_effects(trials: Sequence[MaskedTrial], numbers: Sequence[int]) -> dict[
     """Estimates of all entries' effects from the trials of some numbers, fitted together; each
     only as far as it stands out of chance.
     """
-    cleared = [trial.total for trial in trials]
     every = _draws_by_entry(trials, numbers)
     entries = {entry: drawn for entry, drawn in every.items() if drawn.differing >= _DIFFERING}
     estimates = dict.fromkeys(entries, 0.0)
+    # the outcome of each trial less the effects as they are estimated so far: at first, of none
+    without_all = [trial.total for trial in trials]
     for _ in range(_SWEEPS):
         for entry, drawn in entries.items():
             before = estimates[entry]
-            residuals = drawn.residuals(cleared, [before] * len(drawn.terms))
+            residuals = drawn.residuals(without_all, [before] * len(drawn.terms))
             now = _shrunken_effect(drawn.terms, residuals)
             estimates[entry] = now
             if now != before:
                 for term in drawn.terms:
-                    cleared[term.trial] += (before - now) * term.surprise
+                    without_all[term.trial] += (before - now) * term.surprise
     return estimates
 
 

@@ -71,33 +71,37 @@ def forms_of(manual: RuleManual) -> tuple[RequestForm, ...]:
 
 def unsearched(achievers: Achievers, belief: Belief, kind: str) -> float:
     """Share of the places and containers in which a thing of this kind may still be."""
-    all_places = unknown = 0
-    for way in chain.from_iterable(achievers.revealers.values()):
-        for fact in _finds(achievers, way, belief, kind):
+    all_places = 0
+    not_searched = 0
+    for look in chain.from_iterable(achievers.revealers.values()):
+        for fact in _facts_to_find(achievers, look, belief, kind):
             all_places += 1
-            unknown += belief.truth(fact) is Truth.UNKNOWN
-    return unknown / all_places if all_places else 1.0
+            if belief.truth(fact) is Truth.UNKNOWN:
+                not_searched += 1
+    return not_searched / all_places if all_places else 1.0
 
 
-def _finds(achievers: Achievers, way: Achiever, belief: Belief, kind: str) -> Iterator[Atom]:
-    """Facts that a way of looking may find: a thing of the kind, in each place it looks into."""
-    role = _looked_into(achievers, way)
+def _facts_to_find(
+    achievers: Achievers, look: Achiever, belief: Belief, kind: str
+) -> Iterator[Atom]:
+    """For each place that an action looks into: the fact that a thing of the kind is there."""
+    role = _role_of_places(achievers, look)
     if not role:
         return
-    for name in belief.names.get(role, ()):
-        args = [f"{kind} ?" if arg == ANYTHING else name for arg in way.fact.args]
-        yield Atom(way.fact.predicate, tuple(args))
+    for place in belief.names.get(role, ()):
+        args = [f"{kind} ?" if arg == ANYTHING else place for arg in look.fact.args]
+        yield Atom(look.fact.predicate, tuple(args))
 
 
-def _looked_into(achievers: Achievers, way: Achiever) -> str:
-    """The role of the places that a way of looking searches for objects; empty if it is no such
-    way.
+def _role_of_places(achievers: Achievers, look: Achiever) -> str:
+    """The parameter that stands for the places in which an action shows what objects there are;
+    empty if it shows no such thing.
     """
-    declared = achievers.rules.predicates.get(way.fact.predicate)
+    declared = achievers.rules.predicates.get(look.fact.predicate)
     if declared is None or "object" not in declared.args:
         return ""
-    roles = [name for name in way.fact.args if name != ANYTHING]
-    if len(way.fact.args) != 2 or len(roles) != 1:
+    roles = [name for name in look.fact.args if name != ANYTHING]
+    if len(look.fact.args) != 2 or len(roles) != 1:
         return ""
     return roles[0]
 

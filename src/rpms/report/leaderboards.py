@@ -54,33 +54,11 @@ def _terms_of(results: Results) -> str:
 
 def _board(found: Mapping[str, Results], number: int) -> Table:
     """One ranking, of the results in some folders."""
-    ranked = sorted(
-        found.values(),
-        key=lambda results: (-results.rate, -results.score, results.model, results.name),
-    )
-    first = ranked[0]
-    p_values = _against(first, ranked[1:])
+    ranked = sorted(found.values(), key=_order)
     comparison = Comparison(found)
+    columns = _columns(ranked, scored=comparison.scored)
+    first = ranked[0]
     terms = first.protocol
-    at_times = {
-        "Score": Column(lambda results: results.floored if comparison.scored else None),
-        "Steps": Column(lambda results: mean_steps(results.played)),
-        "Infeasible (%)": Column(partial(a_step, "infeasible")),
-        "Cost ($)": Column(lambda results: results.cost, "{:.2f}".format),
-        "Flip rate (%)": Column(
-            lambda results: results.agreement and results.agreement.flip_rate, percent
-        ),
-    }
-    columns: Columns = {
-        "Model": lambda results: results.model,
-        "Agent": _agent,
-        "Condition": method,
-        "Rank": lambda results: str(1 + sum(other.rate > results.rate for other in ranked)),
-        "Succ. (%)": SUCCESS,
-        "95% interval": interval,
-        **where_known(ranked, at_times),
-        "p": lambda results: p_value(p_values[results.folder]) if results is not first else None,
-    }
     return Table(
         "leaderboard" if number == 1 else f"leaderboard-{number}",
         f"{terms.get('world', '')} {terms.get('split', '')}, {len(first)} tasks, at most"
@@ -91,6 +69,49 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
         omissions(comparison),
         words=3,
     )
+
+
+def _order(results: Results) -> tuple[float, float, str, str]:
+    """The key that sorts results: the highest success rate first, then the highest score."""
+    return -results.rate, -results.score, results.model, results.name
+
+
+def _columns(ranked: Sequence[Results], *, scored: bool) -> Columns:
+    """The columns of a ranking. `scored`: the world gives scores."""
+    first, *others = ranked
+    p_values = _against(first, others)
+
+    def rank(results: Results) -> str:
+        """One more than the number of better results: equal ones share a rank."""
+        better = sum(other.rate > results.rate for other in ranked)
+        return str(better + 1)
+
+    def score(results: Results) -> float | None:
+        return results.floored if scored else None
+
+    def flip_rate(results: Results) -> float | None:
+        return None if results.agreement is None else results.agreement.flip_rate
+
+    def p_against_first(results: Results) -> str | None:
+        return None if results is first else p_value(p_values[results.folder])
+
+    not_always_known = {
+        "Score": Column(score),
+        "Steps": Column(lambda results: mean_steps(results.played)),
+        "Infeasible (%)": Column(partial(a_step, "infeasible")),
+        "Cost ($)": Column(lambda results: results.cost, "{:.2f}".format),
+        "Flip rate (%)": Column(flip_rate, percent),
+    }
+    return {
+        "Model": lambda results: results.model,
+        "Agent": _agent,
+        "Condition": method,
+        "Rank": rank,
+        "Succ. (%)": SUCCESS,
+        "95% interval": interval,
+        **where_known(ranked, not_always_known),
+        "p": p_against_first,
+    }
 
 
 def _against(first: Results, others: Iterable[Results]) -> dict[str, float]:
