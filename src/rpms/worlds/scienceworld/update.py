@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rpms.logic.trends import Measurement
 from rpms.worlds.base import ReportedDeed, keyed
-from rpms.worlds.scienceworld import observations as heard
+from rpms.worlds.scienceworld import observations
 from rpms.worlds.scienceworld.affordances import is_a, is_fixed
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import meant, menu_options
@@ -58,7 +58,7 @@ def update(belief: ScienceBelief, action: str | None, observation: str) -> Scien
     """Take in an answer. The time that the command took is noted, and the readings that follow from
     the command and its answer.
     """
-    after = _heard(belief, action, observation)
+    after = _take_in_answer(belief, action, observation)
     understood = not after.observation.startswith(_NOT_UNDERSTOOD)
     if action is None or not understood or not isinstance(after.goal, ScienceGoal):
         return after
@@ -71,7 +71,10 @@ def update(belief: ScienceBelief, action: str | None, observation: str) -> Scien
     return after.but(readings=readings)
 
 
-def _heard(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
+def _take_in_answer(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
+    """Take in an answer, all but the time that the command took and the recipes' readings: a
+    refusal, a deed, or a view of something.
+    """
     command = read_command(meant(belief, action))
     after = belief.but(
         last_action=action,
@@ -79,38 +82,38 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         menu=menu_options(observation),
         steps=belief.steps + (action is not None),
     )
-    if heard.refused(observation):
-        return _refused(after.but(failed=True), observation, command)
-    while (loose := heard.LOOSE.match(observation)) is not None:
+    if observations.refused(observation):
+        return _take_in_refusal(after.but(failed=True), observation, command)
+    while (loose := observations.LOOSE.match(observation)) is not None:
         after = _disconnect(after, ReportedDeed("", loose[1]), command)
         observation = observation[loose.end() :]
-    done = heard.deed(observation)
+    done = observations.deed(observation)
     if done is not None:
         take_over = _DEEDS.get(done.verb, _nothing_else)
         return take_over(after.but(failed=False), done, command)
-    return _shown(after, observation, command)
+    return _take_in_view(after, observation, command)
 
 
-def _shown(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
+def _take_in_view(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
     """Take in an answer that shows something: a room, what is carried, or a thing."""
-    room = heard.room_sight(observation)
+    room = observations.room_sight(observation)
     if room is not None:
-        return _seen(belief.but(failed=False), room, at_home=room.agent_there)
-    carried = heard.carried(observation)
+        return _take_in_room(belief.but(failed=False), room, at_home=room.agent_there)
+    carried = observations.carried(observation)
     if carried is not None:
-        return _held(belief, carried)
-    place = heard.inside(observation)
+        return _take_in_inventory(belief, carried)
+    place = observations.inside(observation)
     if place is not None:
-        return _looked_inside(belief, place, command)
+        return _take_in_inside(belief, place, command)
     if _LOOKS.match(command.text):
-        return _described(belief, observation, command)
+        return _take_in_description(belief, observation, command)
     return belief
 
 
 # Answers that show something
 
 
-def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceBelief:
+def _take_in_room(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceBelief:
     """Take in a room's listing; `at_home` where it is the room the agent is in."""
     known = merge(sight.things, belief.rooms.get(sight.room, ()))
     belief = _with_doors(belief, sight.room, sight.doors).but(
@@ -120,10 +123,10 @@ def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceB
     )
     if at_home:
         belief = belief.but(room=sight.room)
-    return _noted(belief, sight.things)
+    return _with_notes_on(belief, sight.things)
 
 
-def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
+def _with_notes_on(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     """Note the states of matter, and how far blocks have slid, that a listing shows."""
     notes = _Notes(belief)
     for seen in walk(things):
@@ -221,44 +224,44 @@ def _share_slid(flag: str) -> str:
     return slid[1] if slid else _AT_AN_END.get(flag, "")
 
 
-def _held(belief: ScienceBelief, listing: Forest) -> ScienceBelief:
+def _take_in_inventory(belief: ScienceBelief, listing: Forest) -> ScienceBelief:
     """Take in an inventory; what may fly off by itself is not counted on."""
     kept = tuple(thing for thing in listing if not thing.restless)
     inventory = merge(kept, belief.inventory)
-    return _noted(belief.but(inventory=inventory, inventory_known=True, lost=False), kept)
+    return _with_notes_on(belief.but(inventory=inventory, inventory_known=True, lost=False), kept)
 
 
-def _looked_inside(belief: ScienceBelief, place: RoomSight, command: Named) -> ScienceBelief:
+def _take_in_inside(belief: ScienceBelief, place: RoomSight, command: Named) -> ScienceBelief:
     """Take in an answer to `look in`, which works on rooms, on the inventory and on things."""
     if place.room == INVENTORY:
-        return _held(belief, place.things)
+        return _take_in_inventory(belief, place.things)
     if place.doors or place.room in belief.exits:
-        return _seen(belief, place, at_home=place.room == belief.room)
+        return _take_in_room(belief, place, at_home=place.room == belief.room)
     spot = find_spot(belief, command.one, place.room)
     if spot is None:
-        return _noted(belief, place.things)
+        return _with_notes_on(belief, place.things)
     flags = spot.thing.flags
     if "closed" in flags:
         flags = flags - {"closed"} | {"open"}
     shown = replace(spot.thing, contents=merge(place.things, spot.inside), flags=flags)
-    return _noted(replaced(belief, spot, shown), place.things)
+    return _with_notes_on(replaced(belief, spot, shown), place.things)
 
 
-def _described(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
+def _take_in_description(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
     """Take in an answer to `look at` or `examine`."""
-    thing = heard.parse_thing(observation)
+    thing = observations.parse_thing(observation)
     if thing is None:
         return belief
-    belief = _noted(belief, (thing,))
+    belief = _with_notes_on(belief, (thing,))
     spot = find_spot(belief, command.one, thing.name)
     spot = spot or find_spot(belief, read_phrase(thing.name))
     if spot is None:
-        return _placed(belief, thing, command)
+        return _with_new_thing(belief, thing, command)
     (known,) = merge((thing,), (replace(spot.thing, name=thing.name),))
     return replaced(belief, spot, known)
 
 
-def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelief:
+def _with_new_thing(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelief:
     """Note a thing that was not known to be where the command says, as `substance in metal pot`
     does.
     """
@@ -269,7 +272,7 @@ def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelie
     return belief if spot is None else filled(belief, spot, (thing,))
 
 
-def _refused(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
+def _take_in_refusal(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
     """Take in a refusal: one walks into a closed door that nobody has seen, or a device is
     broken.
     """
@@ -278,8 +281,8 @@ def _refused(belief: ScienceBelief, observation: str, command: Named) -> Science
     if observation.startswith(_NO_LIQUIDS):
         return _with_nature(belief, command.one.head, "liquid")
     if observation.startswith(_NOT_UNDERSTOOD[0]):
-        return _misnamed(belief, command)
-    done = heard.deed(observation)
+        return _with_misnamed(belief, command)
+    done = observations.deed(observation)
     if done is None or done.verb != "broken":
         return belief
     belief = belief.but(broken=belief.broken | {f"{done.object} in {belief.room}"})
@@ -298,7 +301,7 @@ def _with_closed_door(belief: ScienceBelief, room: str, command: Named) -> Scien
     return belief.but(exits={**belief.exits, room: doors})
 
 
-def _misnamed(belief: ScienceBelief, command: Named) -> ScienceBelief:
+def _with_misnamed(belief: ScienceBelief, command: Named) -> ScienceBelief:
     """Note that the thing to be measured goes by another name now: its state has changed."""
     spot = find_spot(belief, command.two)
     if spot is None or not command.text.startswith("use "):
@@ -377,7 +380,7 @@ def _pour(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceB
     else:
         source = find_spot(belief, command.one, done.object)
         poured = () if source is None else source.inside
-        belief = _moved(belief, poured).but(lost=belief.lost or not poured)
+        belief = _with_moved(belief, poured).but(lost=belief.lost or not poured)
         if source is not None:
             belief = replaced(belief, source, replace(source.thing, contents=()))
     if done.place == INVENTORY:
@@ -389,7 +392,7 @@ def _pour(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceB
     return with_unlisted(belief, *poured) if done.place == belief.room else belief
 
 
-def _moved(belief: ScienceBelief, things: Forest) -> ScienceBelief:
+def _with_moved(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     """Note things that the agent has moved."""
     return belief.but(handled=belief.handled | {thing.name for thing in things})
 
@@ -401,7 +404,7 @@ def _dunk(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceB
     if target is None or source is None:
         return belief
     liquids = tuple(thing for thing in source.inside if state_of(thing) == "liquid")
-    return filled(_moved(belief, liquids), target, liquids)
+    return filled(_with_moved(belief, liquids), target, liquids)
 
 
 def _mix(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
@@ -410,7 +413,7 @@ def _mix(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBe
     spot = find_spot(belief, command.one)
     if spot is None:
         return belief
-    made = heard.plain_name(done.object.casefold())
+    made = observations.plain_name(done.object.casefold())
     wanted = belief.goal.state
     if sorted(made.split()) == sorted(wanted.replace("-", " ").split()):
         # by its usual name: the simulator says `blue green paint` of `green-blue paint` once
@@ -420,7 +423,7 @@ def _mix(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBe
 
 def _focus(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     if find_spot(belief, command.one, done.object) is None:
-        belief = _placed(belief, Thing(done.object), command)
+        belief = _with_new_thing(belief, Thing(done.object), command)
     return belief.but(focused=(*belief.focused, done.object))
 
 
@@ -437,14 +440,14 @@ def _dig(belief: ScienceBelief, done: ReportedDeed, _command: Named) -> ScienceB
 
 
 def _switch(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
-    return _flagged(belief, done, command, frozenset({"on", "off"}))
+    return _with_flag(belief, done, command, frozenset({"on", "off"}))
 
 
 def _lid(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
-    return _flagged(belief, done, command, frozenset({"open", "closed"}))
+    return _with_flag(belief, done, command, frozenset({"open", "closed"}))
 
 
-def _flagged(
+def _with_flag(
     belief: ScienceBelief, done: ReportedDeed, command: Named, states: frozenset[str]
 ) -> ScienceBelief:
     """The belief with a thing in one of some states that exclude each other."""
@@ -470,7 +473,7 @@ def _measure(belief: ScienceBelief, done: ReportedDeed, command: Named) -> Scien
     state = ""
     if MATTER.match(measured.name):
         # a name that was understood tells the state: `liquid marshmallow`
-        belief = _noted(belief, (measured,))
+        belief = _with_notes_on(belief, (measured,))
         state = state_of(measured) or ""
     device = device_around(belief, spot.name) if spot is not None else ""
     reading = Measurement(belief.clock, degrees, device, state)
@@ -506,4 +509,4 @@ _DEEDS: Mapping[str, Callable[[ScienceBelief, ReportedDeed, Named], ScienceBelie
     *(_go, _door, _move, _pour, _dunk, _mix, _focus, _reset, _eat, _dig, _switch, _lid),
     *(_measure, _read, _connect, _disconnect),
 )
-"""The function that takes in a deed, by its verb."""
+"""The function that takes in a deed, by its verb: each is named after it."""

@@ -19,20 +19,22 @@ _SURE = 4
 
 
 def _slides(before: Scene, after: Scene, command: str) -> Iterator[tuple[str, str]]:
-    """The ticks since a block was put on a plane, and its speed; a command shows the state before
-    its tick.
+    """Notes on blocks that slide: the ticks since each was put on its plane, and its speed whenever
+    it is looked at. What a command shows is the state before its tick.
     """
     said = after.observation.casefold()
     for plane in after.aim.candidates:
-        if said.startswith("you move ") and f" to {plane.casefold()}" in command:
+        was_put_on = said.startswith("you move ") and f" to {plane.casefold()}" in command
+        if was_put_on:
             yield f"ticks on {plane}", "1"
             yield f"speed on {plane}", "0"
             continue
         ticks = _noted(after, f"ticks on {plane}")
-        arrived = before.readings.get(plane) == "100"
-        if not ticks or arrived or not _is_loaded(after, plane):
+        had_arrived = before.readings.get(plane) == "100"
+        if not ticks or had_arrived or not _is_loaded(after, plane):
             continue
-        yield f"ticks on {plane}", f"{ticks + after.clock - before.clock:.0f}"
+        passed = after.clock - before.clock
+        yield f"ticks on {plane}", f"{ticks + passed:.0f}"
         if plane.casefold() in said:
             yield from _speed(after, plane, ticks)
 
@@ -50,8 +52,9 @@ def _is_loaded(scene: Scene, plane: str) -> bool:
 
 
 def _noted(belief: Scene, what: str) -> float:
-    """The ticks until a block was seen at the bottom, or its last speed in per cent of the
-    plane a tick; 0 if never.
+    """A number that `_slides` has noted; 0 if it has not.
+
+    `ticks on PLANE` counts up to the bottom; `speed on PLANE` is in per cent of the plane a tick.
     """
     return float(belief.readings.get(what, "0"))
 
