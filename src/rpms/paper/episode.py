@@ -208,7 +208,8 @@ class Episode:
         repeated = 0
         for before, step in pairwise(self.steps):
             both_failed = before.infeasible and step.infeasible
-            repeated += both_failed and before.command == step.command
+            if both_failed and before.command == step.command:
+                repeated += 1
         return repeated
 
 

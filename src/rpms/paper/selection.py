@@ -88,22 +88,26 @@ def _pick(
 ) -> _Picked:
     """Take candidates of one kind until enough are shown or too many were judged."""
     listed: list[Candidate] = []
-    examined = rejected = unlisted = 0
+    examined = 0
+    shown = 0
+    rejected = 0
     for candidate in islice(candidates, retrieval.examined):
         examined += 1
         fate = candidate.verdict.fate
-        if fate.shown:
-            drawn = mask.over(candidate)
-            listed.append(drawn)
-            wanted -= drawn.verdict.fate.shown
-            if not wanted:
-                break
-        elif rejected < retrieval.listed:
-            listed.append(mask.over(candidate) if fate.due else candidate)
+        if not fate.shown:
             rejected += 1
-        else:
-            unlisted += 1
-    return _Picked(listed, unlisted, bool(wanted) and examined == retrieval.examined)
+            if rejected <= retrieval.listed:
+                listed.append(mask.over(candidate) if fate.due else candidate)
+            continue
+        drawn = mask.over(candidate)  # the mask may hide it
+        listed.append(drawn)
+        if drawn.verdict.fate.shown:
+            shown += 1
+        if shown == wanted:
+            break
+    unlisted = max(0, rejected - retrieval.listed)
+    cut_short = shown < wanted and examined == retrieval.examined
+    return _Picked(listed, unlisted, cut_short)
 
 
 def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:

@@ -1,8 +1,8 @@
 """Conditions compared two by two, and the interaction of rules and memory, paired by task."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, product, starmap
+from itertools import chain
 from typing import NamedTuple
 
 from rpms.paper.arbitration import Arbitration
@@ -97,20 +97,24 @@ def _pairs(comparison: Comparison) -> Iterator[_Pair]:
 
 def _soft_pairs(comparison: Comparison) -> Iterator[_Pair]:
     """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against the
-    other three cells.
+    other three cells. Of several groups that may be compared, the first with such a condition.
     """
     for alike in comparable(comparison):
         soft = next(filter(_is_soft, alike), None)
-        if soft is None:
-            continue
-        baseline = first_cell(alike, "baseline")
-        rules = first_cell(alike, "rules-only")
-        if baseline is not None and rules is not None:
-            yield _Pair(baseline, rules)
-        for cell in (baseline, first_cell(alike, "memory-only"), rules):
-            if cell is not None:
-                yield _Pair(cell, soft)
-        return
+        if soft is not None:
+            yield from _pairs_with_soft(alike, soft)
+            return
+
+
+def _pairs_with_soft(alike: Sequence[Results], soft: Results) -> Iterator[_Pair]:
+    baseline = first_cell(alike, "baseline")
+    memory = first_cell(alike, "memory-only")
+    rules = first_cell(alike, "rules-only")
+    if baseline is not None and rules is not None:
+        yield _Pair(baseline, rules)
+    for cell in (baseline, memory, rules):
+        if cell is not None:
+            yield _Pair(cell, soft)
 
 
 def _is_soft(results: Results) -> bool:
@@ -134,10 +138,15 @@ def _filter_pairs(comparison: Comparison) -> Iterator[_Pair]:
 def _memory_pairs(comparison: Comparison) -> Iterator[_Pair]:
     """The belief alone against what a memory adds to it, in each form."""
     with_memory = [cells.memory for cells in comparison.ablations]
-    alone: list[Results] = []
+    belief_alone: list[Results] = []
     for results in comparison.memory_parts:
-        (with_memory if results.memory_entries else alone).append(results)
-    return starmap(_Pair, product(alone, with_memory))
+        if results.memory_entries:
+            with_memory.append(results)
+        else:
+            belief_alone.append(results)
+    for first in belief_alone:
+        for second in with_memory:
+            yield _Pair(first, second)
 
 
 def _part_pairs(comparison: Comparison) -> Iterator[_Pair]:

@@ -179,14 +179,15 @@ def _files_in(folder: Path) -> Iterator[PurePath]:
 
 
 def _strangers(folder: Path, listed: Iterable[str]) -> list[str]:
-    """The files and folders in a folder that its list does not name, and that lead to no file that
+    """The files in a folder that its list does not name, and the folders that hold no file which
     it names.
     """
-    known = set(map(PurePath, (*listed, LIST)))
-    ways = set(chain.from_iterable(path.parents for path in known))
-    found = []
+    known_files = set(map(PurePath, (*listed, LIST)))
+    known_folders = set(chain.from_iterable(path.parents for path in known_files))
+    found: list[str] = []
     for path, is_folder in _entries(folder):
-        if path not in (ways if is_folder else known):
+        known = known_folders if is_folder else known_files
+        if path not in known:
             found.append(path.as_posix())
     return sorted(found)
 
