@@ -293,18 +293,25 @@ def diff(
 
 
 def _opened(name: str) -> RuleManual:
-    """A manual as it is used: a file over the manual of the world that it names."""
+    """A manual as it is used: a file over the manual of the world that it names, or a world's."""
     file = Path(name)
-    if not file.is_file():
-        if not file.is_dir() and ("/" in name or file.suffix in (".yaml", ".yml")):
-            raise InputError(f"{name}: there is no such manual")
-        return manual_of(find_world(name))
+    if file.is_file():
+        return _opened_file(file)
+    means_a_file = "/" in name or file.suffix in (".yaml", ".yml")
+    if means_a_file and not file.is_dir():
+        raise InputError(f"{name}: there is no such manual")
+    return manual_of(find_world(name))
+
+
+def _opened_file(file: Path) -> RuleManual:
     alone = read_manual(universal_tier(), manual_text(file))
+    if not alone.world:
+        return alone
     try:
-        world = world_named(alone.world, file) if alone.world else None
+        world = world_named(alone.world, file)
     except InputError:
-        world = None  # a world that is not installed here: its manual can be read all the same
-    return manual_of(world, choose_manual(file)) if world else alone
+        return alone  # its world is not installed here; it can be read all the same
+    return manual_of(world, choose_manual(file))
 
 
 def _difference_lines(entries: list[Entry]) -> Iterator[str]:

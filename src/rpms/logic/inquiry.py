@@ -233,20 +233,17 @@ class Inquiry:
         return bool(watched) and self._all_hold(watched)
 
     def _is_seen(self) -> bool:
-        """True if the state of the thing was just seen, or does not matter.
-
-        A reading past the bound tells only once the state it was taken in is known.
-        """
-        if self._would_tell():
+        """True if the thing need not be looked at: its state was just seen, or does not matter."""
+        if self._awaits_state():
             return False
         if not self._is_driven() or not self._must_be_watched():
             return True
         seen = self._gauge.seen
         return seen is not None and self._gauge.now - seen <= self._scale.moment
 
-    def _would_tell(self) -> bool:
-        """True if the last reading gives the answer, should the state be as before: nobody has
-        looked since.
+    def _awaits_state(self) -> bool:
+        """True if the last reading is past the bound, and nobody knows the state it was taken in:
+        if that is the state from before, the reading gives the answer.
         """
         turn = self._quantity.turn
         readings = self._gauge.readings

@@ -71,30 +71,27 @@ class Choice:
         return made
 
     def tasks(self, world: World, base: Setting) -> Sequence[Task]:
-        """The tasks, in the world's order; none at all is an InputError."""
-        with self._blamed(world, base):
-            found, _ = self.settings.tasks(world, self._base(base), self.part)
-            if not found:
-                raise InputError(
-                    f"{world.name}: no tasks to run in the split {self._split(world)!r}"
-                )
+        """The tasks, in the world's order; none at all is an InputError.
+
+        The mistake is on the line of the key that is wrong, unless the games of a split are just
+        not on this machine.
+        """
+        try:
+            return self._find_tasks(world, base)
+        except InputError:
+            if self.can_be_listed(world, base):
+                with self.written.at(self._wrong_key(world, base)):
+                    raise
+            raise
+
+    def _find_tasks(self, world: World, base: Setting) -> Sequence[Task]:
+        found, _ = self.settings.tasks(world, self._base(base), self.part)
+        if not found:
+            raise InputError(f"{world.name}: no tasks to run in the split {self._split(world)!r}")
         return tuple(found)
 
     def _split(self, world: World) -> str:
         return self.settings.split or world.splits[0]
-
-    @contextmanager
-    def _blamed(self, world: World, base: Setting) -> Iterator[None]:
-        """Within it, an InputError is a mistake on the line of the key that is wrong, unless the
-        games of a split are just not on this machine.
-        """
-        try:
-            yield
-        except InputError:
-            if not self.can_be_listed(world, base):
-                raise
-            with self.written.at(self._wrong_key(world, base)):
-                raise
 
     def _wrong_key(self, world: World, base: Setting) -> str:
         """The key that is to blame where tasks cannot be chosen."""
