@@ -30,6 +30,9 @@ from rpms.worlds.scienceworld.tree import (
 
 INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
+RUNNING = "ticks on "
+"""What the names of readings begin with that count on by themselves: the time since a block was put
+on a plane."""
 _CHANGING = frozenset((*THINGS["devices"]["heaters"], *THINGS["devices"]["coolers"]))
 """Devices in which the matter in a vessel may soon go by another name."""
 _NO_LID = frozenset({"bee hive", "blast furnace", "drain", "oven"})

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rpms.worlds.base import keyed
 from rpms.worlds.scienceworld.affordances import THINGS
-from rpms.worlds.scienceworld.scene import Recipe, Scene, once
+from rpms.worlds.scienceworld.scene import RUNNING, Recipe, Scene, once
 
 _BLOCK = re.compile(r"\b(?:block|brick)$")
 _FAR = 60
@@ -26,15 +26,15 @@ def _slides(before: Scene, after: Scene, command: str) -> Iterator[tuple[str, st
     for plane in after.aim.candidates:
         was_put_on = said.startswith("you move ") and f" to {plane.casefold()}" in command
         if was_put_on:
-            yield f"ticks on {plane}", "1"
+            yield f"{RUNNING}{plane}", "1"
             yield f"speed on {plane}", "0"
             continue
-        ticks = _noted(after, f"ticks on {plane}")
+        ticks = _noted(after, f"{RUNNING}{plane}")
         had_arrived = before.readings.get(plane) == "100"
         if not ticks or had_arrived or not _is_loaded(after, plane):
             continue
         passed = after.clock - before.clock
-        yield f"ticks on {plane}", f"{ticks + passed:.0f}"
+        yield f"{RUNNING}{plane}", f"{ticks + passed:.0f}"
         if plane.casefold() in said:
             yield from _speed(after, plane, ticks)
 
@@ -64,7 +64,7 @@ def _timed(scene: Scene, plane: str) -> bool:
     slid = scene.readings.get(plane, "")
     if slid.isdecimal() and int(slid) >= _FAR:
         return _noted(scene, f"speed on {plane}") > 0
-    return slid.isdecimal() and _noted(scene, f"ticks on {plane}") >= _LONG
+    return slid.isdecimal() and _noted(scene, f"{RUNNING}{plane}") >= _LONG
 
 
 def chosen_plane(scene: Scene) -> str:
@@ -92,7 +92,7 @@ def _lost_sight(scene: Scene, plane: str) -> bool:
 
 def _creeping(scene: Scene, plane: str) -> bool:
     """True if there is time to wait: the block was just looked at, and had not come far."""
-    ticks = _noted(scene, f"ticks on {plane}")
+    ticks = _noted(scene, f"{RUNNING}{plane}")
     return ticks > 2 and scene.last_action == f"look at {plane}"
 
 
