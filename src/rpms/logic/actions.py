@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple, Protocol, Self
 
-from rpms.logic.facts import Atom, Clause, Facts, Literal, Sort, Truth
+from rpms.logic.facts import Atom, Clause, Facts, Literal, Sort, Truth, grouped
 
 PARAMETER = re.compile(r"<([a-z_][a-z0-9_]*)>")
 """A parameter in a syntax."""
@@ -195,11 +195,10 @@ Giving = Mapping[Sort, list[GivenBy]]
 
 def by_effect(schemas: Iterable[ActionSchema]) -> Giving:
     """Actions by what they bring about."""
-    giving: dict[Sort, list[GivenBy]] = {}
+    given: list[GivenBy] = []
     for schema in schemas:
-        for effect in schema.effects:
-            giving.setdefault(effect.signed, []).append(GivenBy(schema, effect))
-    return giving
+        given += [GivenBy(schema, effect) for effect in schema.effects]
+    return grouped((each.effect.signed, each) for each in given)
 
 
 def by_revelation(schemas: Iterable[ActionSchema]) -> list[ShownBy]:
@@ -273,11 +272,10 @@ class DoubtfulActions:
     @cached_property
     def giving(self) -> Mapping[Sort, list[GivenByDoubt]]:
         """The doubts by what they bring about."""
-        found: dict[Sort, list[GivenByDoubt]] = {}
+        given: list[GivenByDoubt] = []
         for doubt in self.doubts:
-            for effect in doubt.effects:
-                found.setdefault(effect.signed, []).append(GivenByDoubt(doubt, effect))
-        return found
+            given += [GivenByDoubt(doubt, effect) for effect in doubt.effects]
+        return grouped((each.effect.signed, each) for each in given)
 
     @cached_property
     def showing(self) -> Sequence[ShownByDoubt]:

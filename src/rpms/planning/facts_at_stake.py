@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from rpms.logic.actions import ActionSchema, Giving, by_effect
+from rpms.logic.actions import ActionSchema
 from rpms.logic.facts import Literal, Sort, grouped
 from rpms.logic.rules import ActiveRules, kept_with_rules
 
@@ -77,16 +77,10 @@ def undone_with(
     return found
 
 
-@kept_with_rules
-def _causes(rules: ActiveRules) -> Giving:
-    """All actions and processes, by what they bring about."""
-    return by_effect(rules.all_actions)
-
-
 def _always_ended_by(rules: ActiveRules, wanted: Literal) -> set[Literal]:
     """The facts that end whichever action causes another; none if no action does."""
     ended: list[set[Literal]] = []
-    for giving in _causes(rules).get(wanted.signed, ()):
+    for giving in rules.giving.get(wanted.signed, ()):
         binding = dict(zip(giving.effect.atom.args, wanted.atom.args, strict=True))
         ended.append({each.opposite().bind(binding) for each in giving.schema.effects})
     return set.intersection(*ended) if ended else set()
