@@ -210,6 +210,9 @@ class Offer:
     """The prices, the least first, each with the way's place."""
 
     def __post_init__(self) -> None:
+        self._sort_prices()
+
+    def _sort_prices(self) -> None:
         self._by_price = sorted([(price, place) for place, price in enumerate(self.prices)])
 
     def __iter__(self) -> Iterator[Achiever]:
@@ -230,7 +233,7 @@ class Offer:
         if self.find_late is not None:
             find, self.find_late, self.least_late = self.find_late, None, inf
             self.prices += find()
-            self.__post_init__()
+            self._sort_prices()
 
     def way(self, place: int) -> Achiever:
         """The way at a place."""
