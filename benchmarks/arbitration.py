@@ -27,7 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from rpms.learning.rounds import LearningPlan, learn
+from rpms.learning.rounds import LearningDesign, learn
 from rpms.logic.belief import Situation
 from rpms.logic.errors import RPMSError
 from rpms.models.base import Decoding, Request
@@ -39,7 +39,7 @@ from rpms.paper.enforcement import PAPER, JudgedBy
 from rpms.paper.memory import Kind, VerifiedSchema
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.verdict import Candidate, Fate
-from rpms.play.plan import NamedModel, lend, plan_run
+from rpms.play.design import NamedModel, design_run, lend
 from rpms.play.seats import Play
 from rpms.play.settings import Settings
 from rpms.play.sources import Sources, knowledge_of
@@ -131,7 +131,7 @@ def remember(
     """The memory learned on some games."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "memory.jsonl")
-        played = plan_run(
+        played = design_run(
             world,
             model.name,
             lend(model),
@@ -140,7 +140,7 @@ def remember(
             sources=sources,
             memory=EpisodicMemory(),
         )
-        learn(LearningPlan(played, rounds=1), out)
+        learn(LearningDesign(played, rounds=1), out)
         return read_memory(out, world.name)
 
 

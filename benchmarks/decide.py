@@ -364,6 +364,8 @@ class DoubtBench:
                 begun = self.clock()
                 move = player.choose(course, outcome.observation, task.id)
                 steps.append(self.clock() - begun)
+                if player.gives_up(move):  # as a run ends: nothing is left to do
+                    break
                 outcome = game.step(move.command)
                 course = player.after(course, move, outcome)
         finally:

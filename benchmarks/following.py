@@ -26,7 +26,7 @@ from rpms.paper.recall import EpisodicMemory
 from rpms.planning.experience.atlas import Atlas
 from rpms.planning.experience.following import Following
 from rpms.planning.experience.trail import Pathfinder
-from rpms.play.plan import NamedModel
+from rpms.play.design import NamedModel
 from rpms.play.seats import play_task
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of

@@ -36,7 +36,7 @@ from rpms.paper.episode import Ending, Episode
 from rpms.paper.memory import Kind
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.verdict import Fate
-from rpms.play.plan import NamedModel
+from rpms.play.design import NamedModel
 from rpms.play.seats import play_task
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
@@ -53,7 +53,7 @@ CONTROLS = ("menu-random/0", "menu-random/1", "menu-random/2", "menu-best")
 
 def speaks(decision: Decision) -> tuple[bool, bool]:
     """True if a snippet is in the prompt; and True if one is, or is bound to the room for menu
-    and plan.
+    and design.
     """
     snippets = [each for each in decision.candidates if each.entry.kind is Kind.SUCCESS]
     shown = any(each.verdict.fate.shown for each in snippets)

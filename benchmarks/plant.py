@@ -7,7 +7,7 @@ The planner learns on training games of three types (heat, cool, clean); 300 of 
 good ones. 30 harmful ones are planted: a wrong tool, a wrong order, a wrong place, each tried at
 two kinds of places. They claim more evidence than the good, since what is never shown cannot hurt.
 Then other training games of these types are played without rules by a follower that does what the
-snippets of the present sub-goal did, with things of the room at hand, and plans by itself where no
+snippets of the present sub-goal did, with things of the room at hand, and designs by itself where no
 snippet is left. It neither knows nor asks which are planted: what they cost is real.
 
 How much can be found: an entry's turn comes in all of the 133 games of its type, and it is hidden
@@ -33,8 +33,8 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from rpms.learning.audit import Audit, Worth, audit
-from rpms.learning.effects import Effect
-from rpms.learning.rounds import LearningPlan, learn
+from rpms.learning.entry_effects import Effect
+from rpms.learning.rounds import LearningDesign, learn
 from rpms.logic.belief import Belief, StateSignature
 from rpms.logic.errors import RPMSError
 from rpms.logic.facts import kind_of
@@ -45,7 +45,7 @@ from rpms.paper.condition import MEMORY_ONLY
 from rpms.paper.decide import Decision
 from rpms.paper.memory import Entry, Kind, Origin, SuccessSnippet, merge
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import NamedModel, lend, plan_run
+from rpms.play.design import NamedModel, design_run, lend
 from rpms.play.run import run
 from rpms.play.settings import Settings
 from rpms.store.memories import read_memory
@@ -67,7 +67,7 @@ _SEARCHING = ("find_object", "take_object")
 @dataclass
 class Follower:
     """Does what the snippets it is shown did, each of their actions once, the best snippet
-    first; then plans.
+    first; then designs.
     """
 
     name: str = "follower"
@@ -148,11 +148,13 @@ def snippets(world: World, tasks: Sequence[Task], folder: Path) -> list[SuccessS
     search.
     """
     planner = NamedModel("planner")
-    plan = LearningPlan(
-        plan_run(world, planner.name, planner, split="train", tasks=tasks, memory=EpisodicMemory()),
+    design = LearningDesign(
+        design_run(
+            world, planner.name, planner, split="train", tasks=tasks, memory=EpisodicMemory()
+        ),
         rounds=1,
     )
-    memory = read_memory(learn(plan, folder / "learned.jsonl")[-1].file)
+    memory = read_memory(learn(design, folder / "learned.jsonl")[-1].file)
     return [
         each
         for each in memory.entries
@@ -265,7 +267,7 @@ def play(
 ) -> RunSummary:
     """Play games with a memory, each entry hidden in a share of them."""
     follower = Follower()
-    plan = plan_run(
+    design = design_run(
         world,
         follower.name,
         lend(follower),
@@ -276,7 +278,7 @@ def play(
         sources=replace(RECALLING, mask=mask).sources(world),
         seed=seed,
     )
-    return run(plan, folder)
+    return run(design, folder)
 
 
 def evenly(tasks: Sequence[Task], count: int) -> Iterator[Task]:

@@ -23,7 +23,7 @@ from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
 from rpms.paper.condition import CONDITIONS
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.store.episodes import content_text, packed, unpacked
 from rpms.store.protocol import Protocol
@@ -63,7 +63,7 @@ def make_runs(folder: Path, episodes: int, slips: int) -> None:
     tasks = world.tasks("builtin", Setting())[::4]
     for name, condition in CONDITIONS.items():
         model = Wanderer(slips)
-        plan = plan_run(
+        design = design_run(
             world,
             model.name,
             lend(model),
@@ -73,7 +73,7 @@ def make_runs(folder: Path, episodes: int, slips: int) -> None:
             step_budget=40,
             memory=EpisodicMemory(),
         )
-        run(plan, folder / "played" / name)
+        run(design, folder / "played" / name)
         played = RunFolder(folder / "played" / name)
         bodies = [(task.id, json.loads(unpacked(played.file(task.id)))) for task in tasks]
         names = tuple(f"{bodies[number % len(bodies)][0]}/{number}" for number in range(each))

@@ -36,7 +36,7 @@ from rpms.models.base import Answer, Model, Request
 from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
 from rpms.paper.episode import Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
+from rpms.play.design import NamedModel, RunDesign, design_run, lend
 from rpms.play.run import Listener, run
 from rpms.play.runners import InProcesses
 from rpms.play.settings import Settings
@@ -111,11 +111,13 @@ class TimedModel:
         self.model.close()
 
 
-def play(plan: RunPlan, workers: int, listener: Listener | None = None) -> tuple[RunSummary, float]:
-    """Run a plan in a fresh folder; the numbers and the seconds."""
+def play(
+    design: RunDesign, workers: int, listener: Listener | None = None
+) -> tuple[RunSummary, float]:
+    """Run a design in a fresh folder; the numbers and the seconds."""
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        summary = run(plan, Path(folder, "run"), workers, listener)
+        summary = run(design, Path(folder, "run"), workers, listener)
         return summary, time.perf_counter() - start
 
 
@@ -136,7 +138,7 @@ def script(world: World, memory: EpisodicMemory, tasks: Sequence[Task]) -> dict[
         said[request.episode].append(f"Thought: {thought}\nAction: {action}")
         return said[request.episode][-1]
 
-    play(plan_run(world, "planner", lend(FunctionModel(answer)), memory=memory, tasks=tasks), 1)
+    play(design_run(world, "planner", lend(FunctionModel(answer)), memory=memory, tasks=tasks), 1)
     return said
 
 
@@ -182,7 +184,7 @@ def in_processes(counts: Sequence[int], episodes: int, split: str, data: Path | 
     settings = Settings.read({"manual": "complete", "memory": "none", "split": split})
     tasks = copies(world.tasks(split, setting), episodes)
     opened, empty = NamedModel("planner"), EpisodicMemory(world=world.name)
-    plan = settings.plan(world, opened.name, opened, tasks=tasks, setting=setting, memory=empty)
+    design = settings.design(world, opened.name, opened, tasks=tasks, setting=setting, memory=empty)
     print(
         f"{episodes:,} episodes of {split}; MB of the process that writes, after a tenth, half and all, and of a player"
     )
@@ -195,7 +197,7 @@ def in_processes(counts: Sequence[int], episodes: int, split: str, data: Path | 
         own = time.process_time()
         with tempfile.TemporaryDirectory() as folder:
             begun = time.perf_counter()
-            summary = run(plan, Path(folder, "run"), None, watch, runner=InProcesses(count))
+            summary = run(design, Path(folder, "run"), None, watch, runner=InProcesses(count))
             seconds = time.perf_counter() - begun
         own = time.process_time() - own
         first = first or seconds
@@ -237,9 +239,11 @@ def main() -> None:
     clock = Clock()
     tasks = copies(once, 96)
     model = TimedModel(answers_of(said, [*once, *tasks]), clock)
-    plan = plan_run(TimedWorld(world, clock), "scripted", lend(model), memory=memory, tasks=tasks)
+    design = design_run(
+        TimedWorld(world, clock), "scripted", lend(model), memory=memory, tasks=tasks
+    )
     cpu = time.process_time()
-    summary, seconds = play(plan, 1)
+    summary, seconds = play(design, 1)
     cpu = time.process_time() - cpu
     steps = summary.steps
     clock.wall[OWN] = seconds - sum(clock.wall.values())
@@ -268,10 +272,10 @@ def main() -> None:
                 time.sleep(wait)
                 return quick.answer(request)
 
-            plan = plan_run(
+            design = design_run(
                 world, "scripted", lend(FunctionModel(answer)), memory=memory, tasks=few
             )
-            summary, seconds = play(plan, workers)
+            summary, seconds = play(design, workers)
             rates[workers] = summary.done / seconds
         told = ", ".join(
             f"{workers} workers {rate:.1f} ({rate / rates[1]:.2f}x)"
@@ -283,7 +287,7 @@ def main() -> None:
     watch = Resident(marks)
     many = copies(once, options.episodes)
     play(
-        plan_run(
+        design_run(
             world, "scripted", lend(answers_of(said, [*once, *many])), memory=memory, tasks=many
         ),
         1,

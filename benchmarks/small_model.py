@@ -29,8 +29,8 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import FROM_MENU, IN_PROCESS, ModelOptions, backend_of, parse_model_name
 from rpms.paper.condition import CONDITIONS
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.design import NamedModel, RunDesign, design_run, lend
 from rpms.play.methods import METHODS, REACT
-from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
 from rpms.play.run import MakeRunner
 from rpms.play.runners import InProcesses, cores
 from rpms.play.seats import Threads
@@ -235,10 +235,10 @@ def play_all(options: argparse.Namespace) -> None:
         known = {name: replace(each, manual=options.manual) for name, each in known.items()}
     wanted = chosen(options.only, options.model, known)
     model = NamedModel(options.model, ModelOptions(batch=options.batch))()
-    runs: dict[str, tuple[RunPlan, Path]] = {}
+    runs: dict[str, tuple[RunDesign, Path]] = {}
     try:
         for name, (settings, steps) in wanted.items():
-            plan = plan_run(
+            design = design_run(
                 world,
                 options.model,
                 lend(model),
@@ -254,8 +254,8 @@ def play_all(options: argparse.Namespace) -> None:
                 method=settings.method(world),
             )
             folder = options.out / "".join(letter if letter.isalnum() else "-" for letter in name)
-            with open_run(folder, plan.protocol()):  # one that holds another run is refused here
-                runs[name] = plan, folder
+            with open_run(folder, design.protocol()):  # one that holds another run is refused here
+                runs[name] = design, folder
         at_once = options.at_once or len(runs)
         each = InProcesses(options.processes or max(2, cores() // at_once), shared=True)
         print_table(runs, at_once, each if chooses_by_text(options.model) else Threads)
@@ -268,13 +268,15 @@ def chooses_by_text(model: str) -> bool:
     return parse_model_name(model).provider.backend in IN_PROCESS
 
 
-def print_table(runs: Mapping[str, tuple[RunPlan, Path]], at_once: int, runner: MakeRunner) -> None:
+def print_table(
+    runs: Mapping[str, tuple[RunDesign, Path]], at_once: int, runner: MakeRunner
+) -> None:
     """Play so many runs at once; a line to stderr as each ends, and the table in order."""
     begun = time.monotonic()
 
     def play(name: str) -> Trials:
-        plan, folder = runs[name]
-        trials = run_trials(plan, folder, len(plan.tasks), runner=runner)
+        design, folder = runs[name]
+        trials = run_trials(design, folder, len(design.tasks), runner=runner)
         for line in rows(name, trials):
             print(f"{time.monotonic() - begun:6.0f} s  {line}", file=sys.stderr, flush=True)
         return trials

@@ -25,14 +25,13 @@ from pathlib import Path
 from rpms.logic.belief import Situation
 from rpms.logic.goal import GoalSignature, Progress
 from rpms.logic.rules import ActiveRules, RuleManual
-from rpms.paper import building
 from rpms.paper import prompt as prompts
+from rpms.paper import selection
 from rpms.paper import wording as words
 from rpms.paper.arbitration import Arbitration, judge
 from rpms.paper.memory import Entry, Kind, VerifiedSchema, told_kinds
 from rpms.paper.progress import standing
 from rpms.paper.prompt import Block, Message, Part, Prompt, Turn, make_block
-from rpms.paper.selection import for_the_moment
 from rpms.paper.verdict import KEPT, Candidate, Fate, Verdict
 from rpms.play.sources import ManualChoice, manual_of
 from rpms.store.memories import read_memory
@@ -76,7 +75,7 @@ class Agent:
         progress = standing(self.goals.active(*wanted), now).progress
         memories = select(judged, progress.sub_goal)
         blocks = self.serialised(rules, now, progress, memories)
-        blocks += prompts.transcript(self.history, observation, notes=False)  # H_{1:t-1} and o_t
+        blocks += words.transcript(self.history, observation, notes=False)  # H_{1:t-1} and o_t
         self.prompt = build(blocks, memories)  # 7, 8  p_t
         answer = self.model(self.prompt.messages())  # 9  LLM(p_t)
         thought, self.action = read_answer(answer)
@@ -141,7 +140,7 @@ def select(judged: Mapping[Kind, Iterable[Candidate]], sub_goal: str) -> list[Ca
     for kind, candidates in judged.items():
         ranked = iter(candidates)
         if kind is Kind.SCHEMA:
-            ranked = for_the_moment(candidates, seen, sub_goal, RETRIEVAL.examined)
+            ranked = selection.for_the_moment(candidates, seen, sub_goal, RETRIEVAL.examined)
         sound = 0
         for candidate in ranked:
             if sound == RETRIEVAL.top[kind]:
@@ -161,7 +160,7 @@ def build(blocks: Iterable[Block], memories: Iterable[Candidate]) -> Prompt:
     """
     unwarned = {words.memory_line(each): words.untagged_line(each) for each in memories}
     layout, form = prompts.Layout.PAPER, prompts.Form.CHAT
-    return building.build(blocks, layout, building.Budget(memory=280), form, unwarned)
+    return selection.build(blocks, layout, prompts.Budget(memory=280), form, unwarned)
 
 
 def read_answer(text: str) -> tuple[str, str]:

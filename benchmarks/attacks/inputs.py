@@ -46,8 +46,8 @@ from rpms.models.policy import FunctionModel, PolicyModel, follow_plan, read_scr
 from rpms.models.recorded import RecordedModel, ReplayModel
 from rpms.paper.memory import merge
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.design import design_run, lend
 from rpms.play.meter import spending
-from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.gather import gather
 from rpms.report.page_data import episode_data
@@ -99,7 +99,7 @@ def make_samples(folder: Path, root: Path) -> Samples:
     """Play a little, so that there are files to spoil."""
     planner = PolicyModel("planner", follow_plan)
     run(
-        plan_run(WORLD, planner.name, lend(planner), limit=2, memory=EpisodicMemory()),
+        design_run(WORLD, planner.name, lend(planner), limit=2, memory=EpisodicMemory()),
         folder / "run",
     )
     asked: list[Request] = []
@@ -110,7 +110,7 @@ def make_samples(folder: Path, root: Path) -> Samples:
 
     model = RecordedModel(FunctionModel(answer, "m"), FolderOfAnswers(folder / "record"))
     run(
-        plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3, memory=EpisodicMemory()),
+        design_run(WORLD, model.name, lend(model), limit=1, step_budget=3, memory=EpisodicMemory()),
         folder / "recorded",
     )
     worlds = [
@@ -360,7 +360,7 @@ def answers(dice: Random, folder: Path, samples: Samples) -> None:
 
     del samples
     model = FunctionModel(answer, "hostile")
-    plan = plan_run(
+    design = design_run(
         WORLD,
         model.name,
         lend(model),
@@ -369,7 +369,7 @@ def answers(dice: Random, folder: Path, samples: Samples) -> None:
         decoding=Decoding(),
         memory=EpisodicMemory(),
     )
-    run(plan, folder / "run")
+    run(design, folder / "run")
     record = RunFolder(folder / "run")
     json.dumps(episode_data(record.episode(record.protocol.tasks[0])))
 

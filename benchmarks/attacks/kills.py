@@ -23,14 +23,14 @@ from random import Random
 from attacks.learned import learn_a_little, learn_from, learned_files
 from attacks.servers import deaf_server
 from rpms.induction.manuals.manual_review import decide, lines_of
-from rpms.learning.rounds import LearningPlan, learn
+from rpms.learning.rounds import LearningDesign, learn
 from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.condition import FULL
 from rpms.paper.enforcement import STRICT
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.report.pages import write_report
 from rpms.store.answers import FolderOfAnswers
@@ -95,7 +95,7 @@ def slow_planner() -> FunctionModel:
 def play_run(folder: Path) -> None:
     model = slow_planner()
     run(
-        plan_run(WORLD, model.name, lend(model), limit=6, memory=EpisodicMemory()),
+        design_run(WORLD, model.name, lend(model), limit=6, memory=EpisodicMemory()),
         folder / "run",
         2,
     )
@@ -103,10 +103,10 @@ def play_run(folder: Path) -> None:
 
 def play_learning(folder: Path) -> None:
     model = slow_planner()
-    plan = LearningPlan(
-        plan_run(WORLD, model.name, lend(model), limit=3, memory=EpisodicMemory()), rounds=2
+    design = LearningDesign(
+        design_run(WORLD, model.name, lend(model), limit=3, memory=EpisodicMemory()), rounds=2
     )
-    learn(plan, folder / "memory.jsonl", 2)
+    learn(design, folder / "memory.jsonl", 2)
 
 
 def play_rules(folder: Path, explored: Path) -> None:
@@ -134,11 +134,11 @@ def play_study(folder: Path) -> None:
 
     def learn_first(learning: Learning, model: str, out: Path) -> dict[int, Path]:
         tasks = tuple(learning.choice.tasks(WORLD, Setting()))
-        plan = LearningPlan(
-            plan_run(WORLD, model, lend(slow_planner()), tasks=tasks, memory=EpisodicMemory()),
+        design = LearningDesign(
+            design_run(WORLD, model, lend(slow_planner()), tasks=tasks, memory=EpisodicMemory()),
             rounds=learning.rounds,
         )
-        return {result.number: result.file for result in learn(plan, out)}
+        return {result.number: result.file for result in learn(design, out)}
 
     means = Means(WORLD, Setting(), lambda _: lend(slow_planner()), learn_first)
     run_study(study, ["slow-planner"], means, StudyLayout(folder / "out", folder / "out"))
@@ -151,7 +151,7 @@ def play_strict(folder: Path, url: str) -> None:
     )
     condition = replace(FULL, enforcement=STRICT)
     run(
-        plan_run(
+        design_run(
             WORLD,
             model.name,
             lend(model),

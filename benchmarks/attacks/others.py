@@ -24,7 +24,7 @@ from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.secrets import safe_excerpt, without_secrets
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.store.files import change_text
 from rpms.store.manual_reader import ManualText
@@ -220,10 +220,10 @@ def worlds_of_others(dice: Random, folder: Path, _samples: Any) -> None:
             model = PolicyModel("planner", follow_plan)
             tasks = WORLD.tasks("builtin", Setting())[:1]
             memory = EpisodicMemory()
-            plan = plan_run(
+            design = design_run(
                 world, model.name, lend(model), tasks=tasks, step_budget=2, memory=memory
             )
-            if not run(plan, folder / "run").rows:
+            if not run(design, folder / "run").rows:
                 raise AssertionError("a run without an episode")
         case 1:
             tasks = tuple(WORLD.tasks("builtin", Setting())[:1])

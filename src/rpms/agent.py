@@ -25,8 +25,8 @@ from rpms.paper.memory import Entry, merge
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.wording import rule_line, situation_lines, untagged_line
 from rpms.play.course import Course, Move
+from rpms.play.design import NamedModel
 from rpms.play.methods import Earlier, reflect
-from rpms.play.plan import NamedModel
 from rpms.play.setting_values import SettingError
 from rpms.play.settings import CONDITION_SETTINGS, Settings
 from rpms.play.sources import knowledge_of

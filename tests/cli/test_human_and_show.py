@@ -10,7 +10,7 @@ from rpms.cli.human import UNCERTAIN
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.condition import RULES_ONLY
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
@@ -88,7 +88,7 @@ def played(tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "one"
     model = PolicyModel("planner", follow_plan)
     run(
-        plan_run(
+        design_run(
             find_world("alfworld"),
             model.name,
             lend(model),

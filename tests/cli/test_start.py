@@ -8,6 +8,8 @@ import sys
 import pytest
 
 from rpms.cli.app import COMMANDS, imported
+from rpms.guard.guard import Guard
+from tests.guard.test_guard import CANCEL, SHOP
 
 _LOADED = """
 import sys
@@ -51,6 +53,14 @@ def test_the_guard_starts_without_worlds_models_and_pages():
     rooms = {name.split(".")[1] for name in names if name.startswith("rpms.")}
     assert not {"worlds", "models", "planning"} & rooms
     assert "rpms.report.pages" not in names
+
+
+def test_a_page_about_a_guards_log_loads_nothing_that_draws(tmp_path):
+    log = tmp_path / "log.jsonl"
+    Guard(SHOP, log=log).check(CANCEL)
+    names = loaded("report", str(log), "--out", str(tmp_path / "pages"))
+    assert "rpms.report.guard_pages" in names
+    assert not {"matplotlib", "rpms.report.figures"} & names
 
 
 def test_an_options_help_names_what_only_the_settings_know():

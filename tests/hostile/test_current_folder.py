@@ -12,7 +12,7 @@ import pytest
 
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.worlds.registry import find_world
 
@@ -53,8 +53,10 @@ def played(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("run") / "run"
     model = PolicyModel("planner", follow_plan)
     world = find_world("alfworld")
-    plan = plan_run(world, model.name, lend(model), limit=1, step_budget=2, memory=EpisodicMemory())
-    run(plan, folder)
+    design = design_run(
+        world, model.name, lend(model), limit=1, step_budget=2, memory=EpisodicMemory()
+    )
+    run(design, folder)
     return folder
 
 

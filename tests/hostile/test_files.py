@@ -21,8 +21,8 @@ from rpms.logic.belief import StateSignature
 from rpms.logic.errors import FileError, RPMSError
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.design import design_run, lend
 from rpms.play.meter import spending
-from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.gather import gather
 from rpms.store.episodes import content_text, packed, read_episode, unpacked
@@ -48,7 +48,7 @@ def played(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("run") / "run"
     model = PolicyModel("planner", follow_plan)
     run(
-        plan_run(WORLD, model.name, lend(model), limit=2, step_budget=4, memory=EpisodicMemory()),
+        design_run(WORLD, model.name, lend(model), limit=2, step_budget=4, memory=EpisodicMemory()),
         folder,
     )
     return folder

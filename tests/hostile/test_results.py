@@ -22,7 +22,7 @@ from rpms.models.recorded import RecordedModel
 from rpms.paper.condition import FULL
 from rpms.paper.enforcement import STRICT
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.own_folders import LIST, replaced_folder
@@ -58,7 +58,7 @@ def play_strict(server, folder: Path, workers: int, record: Path | None = None) 
     store = FolderOfAnswers(record) if record else None
     model = open_model("vllm/m", ModelOptions(base_url=server.url + "/v1"), record=store)
     condition = replace(FULL, enforcement=STRICT)
-    plan = plan_run(
+    design = design_run(
         WORLD,
         model.name,
         lend(model),
@@ -67,7 +67,7 @@ def play_strict(server, folder: Path, workers: int, record: Path | None = None) 
         step_budget=6,
         memory=EpisodicMemory(),
     )
-    run(plan, folder, workers)
+    run(design, folder, workers)
     model.close()
     return contents(folder / "episodes")
 
@@ -152,7 +152,7 @@ def test_reports_written_at_once_leave_one_whole_report(rpms: Rpms, tmp_path):
     folder = tmp_path / "run"
     model = FunctionModel(lambda _: "Action: look", "m")
     run(
-        plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3, memory=EpisodicMemory()),
+        design_run(WORLD, model.name, lend(model), limit=1, step_budget=3, memory=EpisodicMemory()),
         folder,
     )
     program = "import sys; from rpms.cli import main; main()"

@@ -212,10 +212,10 @@ def test_a_deadly_command_whose_names_became_known_within_an_episode_is_tried_by
     assert list(ledger.books) == ["focus on <>"]
     diary = Diary(ledger, "1:boil", BOIL + KITCHEN)
     session = Session(agenda, diary, None, Random(0))  # type: ignore[arg-type]  # no game is asked
-    assert list(session._risky_trials()) == []
+    assert list(session.daring.risky_trials()) == []
     agenda.heed_ruin()
     assert list(agenda.deadly) == ["focus on <>"]
-    assert {book.template for book, _ in session._risky_trials()} == {"focus on <>"}
+    assert {book.template for book, _ in session.daring.risky_trials()} == {"focus on <>"}
 
 
 def test_a_fact_that_seldom_held_is_tried_with_each_kind_of_other_thing() -> None:

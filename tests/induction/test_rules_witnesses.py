@@ -10,11 +10,12 @@ from rpms.induction.conclusions.conditions import conditions, view, without_repe
 from rpms.induction.conclusions.deeds import deeds_of
 from rpms.induction.conclusions.needs import Needs
 from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.columns import columns_of
 from rpms.induction.evidence.linked_attempts import Linked
 from rpms.induction.evidence.revelations import SeenStep
 from rpms.induction.evidence.templates import Names
 from rpms.induction.evidence.vocabulary import Vocabulary
-from rpms.induction.evidence.witnesses import distinct, independent, repeated
+from rpms.induction.evidence.witnesses import distinct, independent
 from rpms.induction.manuals.manual_verify import Foretold
 from rpms.logic.belief import FactBelief
 from rpms.logic.facts import Atom, Literal, Truth
@@ -268,11 +269,11 @@ def test_refused_again_and_again_in_one_episode_is_not_yet_done_for_good() -> No
         return done(episode, step, (0, 0), (0, 0))._replace(refused=refused)
 
     once = [heated("day", 0, refused=False), *(heated("day", step) for step in range(1, 5))]
-    assert not repeated(once, 1)
+    assert not columns_of(outcomes(once).book).done_before()
     days = []
     for day in range(3):
         days += [heated(f"day {day}", 0, refused=False), heated(f"day {day}", 1)]
-    assert len(repeated(days, 1)) == 3
+    assert len(columns_of(outcomes(days).book).done_before()) == 3
 
 
 def test_a_side_effect_is_counted_once_for_the_same_things_in_an_episode() -> None:

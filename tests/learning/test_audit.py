@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rpms.learning.audit import Account, AuditedOutcome, Worth, audit, exposures_of
-from rpms.learning.effects import Effect
+from rpms.learning.entry_effects import Effect
 from rpms.logic.belief import StateSignature
 from rpms.logic.errors import InputError
 from rpms.logic.goal import GoalSignature
@@ -20,7 +20,7 @@ from rpms.paper.condition import MEMORY_ONLY
 from rpms.paper.memory import Origin, SuccessSnippet, merge
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.verdict import Fate
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.play.settings import Settings
 from rpms.store.memories import freeze, read_memory, write_memory
@@ -70,7 +70,7 @@ class Dancer:
 
 def masked(folder: Path, seed: int = 0, tasks=TASKS, mask: float = 0.5, workers: int = 1) -> Path:
     dancer = Dancer()
-    plan = plan_run(
+    design = design_run(
         WORLD,
         dancer.name,
         lend(dancer),
@@ -81,7 +81,7 @@ def masked(folder: Path, seed: int = 0, tasks=TASKS, mask: float = 0.5, workers:
         sources=Settings(theta=0.5, mask=mask).sources(WORLD),
         seed=seed,
     )
-    run(plan, folder, workers)
+    run(design, folder, workers)
     return folder
 
 

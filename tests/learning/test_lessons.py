@@ -19,7 +19,7 @@ from rpms.paper.memory import FailureLesson
 from rpms.store.memories import parse_memory, read_memory
 from tests.cli.command import Rpms, rpms
 from tests.learning.episodes import MANUAL, scripted
-from tests.learning.test_rounds import plan
+from tests.learning.test_rounds import design
 
 __all__ = ["rpms"]
 EPISODE = scripted(
@@ -91,7 +91,7 @@ def test_learning_keeps_the_model_s_words_and_their_mark(tmp_path):
         )
 
     model = FunctionModel(answer, "talker")
-    given = plan(model, rounds=1, limit=3)
+    given = design(model, rounds=1, limit=3)
     result = learn(replace(given, words=given.play.open_model), tmp_path / "memory.jsonl")[-1]
     lessons = [each for each in read_memory(result.file).entries if isinstance(each, FailureLesson)]
     assert asked

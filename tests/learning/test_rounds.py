@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from rpms.cli.app import make_app
 from rpms.learning.rounds import (
     Harvester,
-    LearningPlan,
+    LearningDesign,
     continued,
     learn,
     learned,
@@ -24,7 +24,7 @@ from rpms.models.recorded import RecordedModel, ReplayModel
 from rpms.paper.condition import RULES_ONLY
 from rpms.paper.memory import Kind
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources
 from rpms.store.answers import FolderOfAnswers
@@ -47,7 +47,7 @@ WORLD = find_world("alfworld")
 COMPLETE = Sources(ManualChoice("complete"))
 
 
-def plan(model=None, **options) -> LearningPlan:
+def design(model=None, **options) -> LearningDesign:
     model = model or PolicyModel("planner", follow_plan)
     rounds = {
         name: options.pop(name)
@@ -56,8 +56,8 @@ def plan(model=None, **options) -> LearningPlan:
     }
     rounds["rounds"] = options.pop("rounds", 2)
     rounds.setdefault("harvest", "clean")
-    return LearningPlan(
-        plan_run(
+    return LearningDesign(
+        design_run(
             WORLD,
             model.name,
             lend(model),
@@ -70,7 +70,7 @@ def plan(model=None, **options) -> LearningPlan:
 
 def test_rounds_leave_frozen_snapshots_and_a_frozen_memory(tmp_path):
     out = tmp_path / "memory.jsonl"
-    results = learn(plan(), out)
+    results = learn(design(), out)
     assert [result.number for result in results] == [1, 2]
     for result in results:
         assert result.file == snapshot_file(out, result.number)
@@ -85,7 +85,7 @@ def test_rounds_leave_frozen_snapshots_and_a_frozen_memory(tmp_path):
 
 
 def test_an_episode_played_again_to_the_letter_is_counted_once(tmp_path):
-    first, second = learn(plan(later=RULES_ONLY), tmp_path / "memory.jsonl")
+    first, second = learn(design(later=RULES_ONLY), tmp_path / "memory.jsonl")
     assert second.repeated == 4
     assert first.file.read_bytes() == second.file.read_bytes()
 
@@ -107,7 +107,7 @@ def test_a_round_that_goes_otherwise_adds_evidence_and_entries(tmp_path):
             else f"Thought: {thought}\nAction: {action}"
         )
 
-    first, second = learn(plan(FunctionModel(answer, "clumsy")), tmp_path / "memory.jsonl")
+    first, second = learn(design(FunctionModel(answer, "clumsy")), tmp_path / "memory.jsonl")
     assert second.repeated < 4
     assert second.entries > first.entries
     assert second.counts[Kind.FAILURE] > first.counts[Kind.FAILURE]
@@ -131,18 +131,20 @@ def test_a_recorded_model_teaches_the_same_again_without_being_asked(tmp_path):
         return f"Action: {follow_plan(request.decision)[1] if len(asked) % 5 else 'open the sky'}"
 
     store = FolderOfAnswers(tmp_path / "answers")
-    live = learn(plan(RecordedModel(FunctionModel(answer, "llm"), store)), tmp_path / "live.jsonl")
+    live = learn(
+        design(RecordedModel(FunctionModel(answer, "llm"), store)), tmp_path / "live.jsonl"
+    )
     assert live[-1].counts[Kind.FAILURE]
     before = len(asked)
     replayed = learn(
-        plan(ReplayModel("replay/answers", store)), tmp_path / "replayed.jsonl", workers=2
+        design(ReplayModel("replay/answers", store)), tmp_path / "replayed.jsonl", workers=2
     )
     assert len(asked) == before
     assert [result.hash for result in replayed] == [result.hash for result in live]
 
 
 def test_learning_goes_on_where_it_stopped_and_comes_to_the_same(tmp_path):
-    whole = learn(plan(), tmp_path / "whole" / "memory.jsonl")
+    whole = learn(design(), tmp_path / "whole" / "memory.jsonl")
     asked = []
 
     def break_down(request):
@@ -154,20 +156,20 @@ def test_learning_goes_on_where_it_stopped_and_comes_to_the_same(tmp_path):
 
     out = tmp_path / "broken" / "memory.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        learn(plan(FunctionModel(break_down, "planner")), out)
+        learn(design(FunctionModel(break_down, "planner")), out)
     assert not out.exists()
     assert list((round_folder(out, 1) / "episodes").iterdir())
-    assert learn(plan(), out)[-1].hash == whole[-1].hash
+    assert learn(design(), out)[-1].hash == whole[-1].hash
     assert out.read_bytes() == (tmp_path / "whole" / "memory.jsonl").read_bytes()
 
 
 def test_more_rounds_go_on_from_fewer(tmp_path):
     out = tmp_path / "memory.jsonl"
-    learn(plan(rounds=1), out)
+    learn(design(rounds=1), out)
     played = {
         file: file.stat().st_mtime_ns for file in (round_folder(out, 1) / "episodes").iterdir()
     }
-    assert [result.number for result in learn(plan(rounds=2), out)] == [1, 2]
+    assert [result.number for result in learn(design(rounds=2), out)] == [1, 2]
     assert {
         file: file.stat().st_mtime_ns for file in (round_folder(out, 1) / "episodes").iterdir()
     } == played
@@ -175,15 +177,15 @@ def test_more_rounds_go_on_from_fewer(tmp_path):
 
 def test_another_plan_in_the_same_place_is_refused(tmp_path):
     out = tmp_path / "memory.jsonl"
-    learn(plan(rounds=1), out)
+    learn(design(rounds=1), out)
     with pytest.raises(InputError, match="holds another run"):
-        learn(plan(rounds=1, limit=3), out)
+        learn(design(rounds=1, limit=3), out)
 
 
 def test_workers_change_nothing(tmp_path):
     one, many = tmp_path / "one.jsonl", tmp_path / "many.jsonl"
-    learn(plan(rounds=1), one, workers=1)
-    learn(plan(rounds=1), many, workers=4)
+    learn(design(rounds=1), one, workers=1)
+    learn(design(rounds=1), many, workers=4)
     assert one.read_bytes() == many.read_bytes()
 
 
@@ -191,16 +193,16 @@ def test_a_memory_that_somebody_else_wrote_is_not_written_over(tmp_path):
     out = tmp_path / "memory.jsonl"
     out.write_text("mine")
     with pytest.raises(InputError, match="was not written by `rpms learn`"):
-        learn(plan(), out)
+        learn(design(), out)
     assert out.read_text() == "mine"
 
 
 def test_an_edited_memory_is_not_written_over(tmp_path):
     out = tmp_path / "memory.jsonl"
-    learn(plan(rounds=1), out)
+    learn(design(rounds=1), out)
     out.write_text(out.read_text() + "\n")
     with pytest.raises(InputError, match="has changed since it was frozen"):
-        learn(plan(rounds=1), out)
+        learn(design(rounds=1), out)
 
 
 def test_learning_that_was_killed_before_its_seal_goes_on(tmp_path, monkeypatch):
@@ -214,31 +216,31 @@ def test_learning_that_was_killed_before_its_seal_goes_on(tmp_path, monkeypatch)
     with monkeypatch.context() as patch:
         patch.setattr("rpms.store.memories.freeze", killed)
         with pytest.raises(KeyboardInterrupt):
-            learn(plan(rounds=1), out)
+            learn(design(rounds=1), out)
     assert out.is_file()
     assert not freeze_file(out).exists()
-    learn(plan(rounds=1), out)
+    learn(design(rounds=1), out)
     assert check_frozen(out)
     # and with the seal of an earlier, shorter learning
     freeze_file(out).write_text(f"{'0' * 64}  {out.name}\n")
-    assert learn(plan(rounds=2), out)[-1].hash == check_frozen(out)
+    assert learn(design(rounds=2), out)[-1].hash == check_frozen(out)
     freeze_file(out).unlink()
     out.write_text(out.read_text() + "\n")
     with pytest.raises(InputError, match="was not written by `rpms learn`"):
-        learn(plan(rounds=2), out)
+        learn(design(rounds=2), out)
 
 
 def test_nothing_learned_is_said_so(tmp_path):
     silent = ScriptedModel("silent", ["Action: inventory"])
     with pytest.raises(InputError, match="nothing was learned"):
-        learn(plan(silent, limit=1, rounds=1), tmp_path / "memory.jsonl", empty=False)
+        learn(design(silent, limit=1, rounds=1), tmp_path / "memory.jsonl", empty=False)
     assert not (tmp_path / "memory.jsonl").exists()
 
 
 def test_learning_nothing_leaves_an_empty_frozen_memory(tmp_path):
     silent = ScriptedModel("silent", ["Action: inventory"])
     out = tmp_path / "memory.jsonl"
-    results = learn(plan(silent, limit=1, rounds=2), out)
+    results = learn(design(silent, limit=1, rounds=2), out)
     assert [result.entries for result in results] == [0, 0]
     assert "nothing was learned" in next(learned(results))
     assert check_frozen(out)
@@ -251,12 +253,12 @@ def test_learning_nothing_leaves_an_empty_frozen_memory(tmp_path):
 )
 def test_plans_that_teach_nothing_are_refused(tmp_path, options, problem):
     with pytest.raises(InputError, match=problem):
-        learn(plan(**options), tmp_path / "memory.jsonl")
+        learn(design(**options), tmp_path / "memory.jsonl")
 
 
 def test_a_folder_is_no_memory(tmp_path):
     with pytest.raises(InputError, match="file name such as"):
-        learn(plan(), tmp_path)
+        learn(design(), tmp_path)
 
 
 def test_the_harvester_travels():
@@ -266,7 +268,7 @@ def test_the_harvester_travels():
 
 def test_the_freeze_is_enforced_by_hash(tmp_path):
     out = tmp_path / "memory.jsonl"
-    learn(plan(rounds=1), out)
+    learn(design(rounds=1), out)
     digest = memory_hash(read_frozen(out, "alfworld"))
     lines = out.read_text().splitlines()
     out.write_text("\n".join(lines[:-1]) + "\n")
@@ -429,17 +431,17 @@ def test_learning_continues_from_its_own_frozen_memory(tmp_path, monkeypatch):
 def test_there_must_be_a_frozen_memory_to_continue_from(tmp_path):
     out = tmp_path / "memory.jsonl"
     with pytest.raises(InputError, match="is no frozen memory to go on from"):
-        continued(plan(), out)
-    learn(plan(rounds=1, limit=1), out)
+        continued(design(), out)
+    learn(design(rounds=1, limit=1), out)
     freeze_file(out).unlink()
     with pytest.raises(InputError, match="is no frozen memory to go on from"):
-        continued(plan(), out)
+        continued(design(), out)
 
 
 def test_rounds_with_an_audit_set_aside_what_harms_and_do_not_learn_it_again(tmp_path):
     """The model slips wherever it is shown a certain entry, and so that entry is what harms."""
     out = tmp_path / "memory.jsonl"
-    learn(plan(rounds=1, limit=6), out)
+    learn(design(rounds=1, limit=6), out)
     bad = {
         entry.id
         for entry in read_memory(out).entries
@@ -452,7 +454,7 @@ def test_rounds_with_an_audit_set_aside_what_harms_and_do_not_learn_it_again(tmp
         return f"Action: {'open the sky' if slips else follow_plan(request.decision)[1]}"
 
     masked = Settings(mask=0.5, k={Kind.SCHEMA: 9}).sources(WORLD)
-    going_on = plan(FunctionModel(answer, "slips"), rounds=3, limit=6, sources=masked, audit=True)
+    going_on = design(FunctionModel(answer, "slips"), rounds=3, limit=6, sources=masked, audit=True)
     results = learn(continued(going_on, out), out)
     assert bad
     assert [item.entry.id for item in read_quarantine(out)] == sorted(bad)

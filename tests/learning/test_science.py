@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rpms.learning.rounds import LearningPlan, learn
+from rpms.learning.rounds import LearningDesign, learn
 from rpms.models.policy import ScriptedModel
 from rpms.paper.episode import Ending
 from rpms.paper.memory import CriticalFailure, FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.sources import ManualChoice, Sources
 from rpms.store.episodes import read_episode
 from rpms.store.memories import read_memory
@@ -34,7 +34,7 @@ def test_the_wrong_focus_is_a_critical_failure_and_the_right_one_a_success(tmp_p
     setting = Setting(options={"per_task": "1", "tasks": "find-animal,find-non-living-thing"})
     actions = (*WAY, "fly home", "focus on dove egg", "pick up dove egg", "inventory")
     script = ScriptedModel("script", [f"Action: {action}" for action in actions])
-    play = plan_run(
+    play = design_run(
         world,
         "script",
         lend(script),
@@ -46,7 +46,7 @@ def test_the_wrong_focus_is_a_critical_failure_and_the_right_one_a_success(tmp_p
             ManualChoice("complete")
         ),  # its procedures tell the focus from the search before it
     )
-    (result,) = learn(LearningPlan(play, 1), tmp_path / "memory.jsonl")
+    (result,) = learn(LearningDesign(play, 1), tmp_path / "memory.jsonl")
     assert Ending.LOST in {row.ending for row in result.summary.rows}
     entries = read_memory(result.file, "scienceworld").entries
     (critical,) = (entry for entry in entries if isinstance(entry, CriticalFailure))
@@ -90,13 +90,13 @@ def test_a_question_is_no_lesson_and_its_answer_by_number_no_advice(tmp_path):
     world = find_world("scienceworld")
     setting = Setting(options={"per_task": "1", "tasks": "chemistry-mix-paint-secondary-color"})
     script = ScriptedModel("script", [f"Action: {action}" for action in (*STUDIO, *ASK, *PAINT)])
-    plan = LearningPlan(
-        plan_run(
+    design = LearningDesign(
+        design_run(
             world, "script", lend(script), split="train", setting=setting, memory=EpisodicMemory()
         ),
         1,
     )
-    (result,) = learn(plan, tmp_path / "memory.jsonl")
+    (result,) = learn(design, tmp_path / "memory.jsonl")
     (episode,) = (read_episode(file) for file in tmp_path.glob("**/episodes/*.json.gz"))
     asked = [step.command for step in episode.steps if step.result.startswith("Ambiguous request")]
     assert asked == ["pick up cup"]
@@ -118,7 +118,7 @@ def learned_painting(folder, *actions):
     world = find_world("scienceworld")
     setting = Setting(options={"per_task": "1", "tasks": "chemistry-mix-paint-secondary-color"})
     script = ScriptedModel("script", [f"Action: {action}" for action in actions])
-    play = plan_run(
+    play = design_run(
         world,
         "script",
         lend(script),
@@ -127,7 +127,7 @@ def learned_painting(folder, *actions):
         step_budget=len(actions),
         memory=EpisodicMemory(),
     )
-    (result,) = learn(LearningPlan(play, 1), folder / "memory.jsonl")
+    (result,) = learn(LearningDesign(play, 1), folder / "memory.jsonl")
     return read_memory(result.file, "scienceworld").entries
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from rpms.models.base import Decoding, Request
-from rpms.paper.building import Budget, build
-from rpms.paper.prompt import Form, Layout, Part, Turn, make_block, transcript
+from rpms.paper.prompt import Budget, Form, Layout, Part, Turn, make_block
+from rpms.paper.selection import build
+from rpms.paper.wording import transcript
 
 
 def prompt(

@@ -18,7 +18,7 @@ from rpms.models.patience import Patience
 from rpms.models.secrets import FORBID_VARIABLE, safe_excerpt, without_secrets
 from rpms.models.windows import context_window
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.base import Setting
@@ -347,10 +347,10 @@ def test_a_run_goes_on_after_an_episode_that_met_a_bad_response(monkeypatch, tmp
 
     with raw(say) as server:
         model = connect("openai/gpt-x", server.url, monkeypatch)
-        plan = plan_run(
+        design = design_run(
             world, model.name, lend(model), tasks=tasks, step_budget=3, memory=EpisodicMemory()
         )
-        summary = run(plan, tmp_path / "run", 2)
+        summary = run(design, tmp_path / "run", 2)
         model.close()
     assert summary.done == 3
     assert summary.endings["model error"] >= 1

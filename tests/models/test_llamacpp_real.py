@@ -31,7 +31,7 @@ from rpms.models.parsing import parse_answer
 from rpms.paper.condition import FULL
 from rpms.paper.enforcement import Constrained, Enforcement
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import NamedModel, plan_run
+from rpms.play.design import NamedModel, design_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.registry import find_world
@@ -118,7 +118,7 @@ def played(
     model: str, url: str | None, record, out, enforcement: Enforcement, steps: int
 ) -> tuple[str, list[int]]:
     """The first builtin game; for each step what was asked of the server and what was done."""
-    plan = plan_run(
+    design = design_run(
         find_world("alfworld"),
         model,
         NamedModel(model, ModelOptions(base_url=url), record),
@@ -129,7 +129,7 @@ def played(
         step_budget=steps,
         memory=EpisodicMemory(),
     )
-    run(plan, out, 1)
+    run(design, out, 1)
     (episode,) = [file.read_text() for file in (out / "episodes").iterdir()]
     lines = (out / "timings.jsonl").read_text().splitlines()
     (timing,) = [json.loads(line) for line in lines if line]

@@ -22,7 +22,7 @@ from rpms.paper.compose import compose
 from rpms.paper.condition import FULL
 from rpms.paper.enforcement import PAPER, STRICT, Constrained
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.play.seats import Play, play
 from rpms.play.sources import idle_parts, knowledge_of
@@ -308,7 +308,7 @@ def test_a_run_that_insists_stops_with_one_message_where_the_server_refuses(serv
         )
     )
     model = connect(server, "llamacpp")
-    plan = plan_run(
+    design = design_run(
         WORLD,
         model.name,
         lend(model),
@@ -317,7 +317,7 @@ def test_a_run_that_insists_stops_with_one_message_where_the_server_refuses(serv
         memory=EpisodicMemory(),
     )
     with pytest.raises(InputError) as stopped:
-        run(plan, tmp_path / "run")
+        run(design, tmp_path / "run")
     model.close()
     assert str(stopped.value) == (
         "llamacpp/m does not hold its answers to the action templates, on which constrained=on insists"

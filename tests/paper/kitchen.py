@@ -9,8 +9,8 @@ from rpms.logic.belief import Belief, StateSignature
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import Goal
 from rpms.logic.rules import RuleManual
-from rpms.paper.building import Budget
 from rpms.paper.decide import Mind
+from rpms.paper.prompt import Budget
 from rpms.paper.wording import PromptStyle, Wording
 from rpms.planning.extension import extend
 from rpms.store.manual_reader import ManualText

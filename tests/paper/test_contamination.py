@@ -12,7 +12,7 @@ from rpms.logic.errors import InputError
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.memory import learned_from
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.settings import Settings
 from rpms.report.gather import gather
 from rpms.report.tables import applicable
@@ -39,14 +39,14 @@ def test_the_embedded_memory_was_learned_on_none_of_the_games_that_are_played_wi
 def test_a_plan_refuses_tasks_that_its_memory_was_learned_from_unless_told_otherwise():
     model = lend(PolicyModel("planner", follow_plan))
     with pytest.raises(InputError, match=r"learned from .* of these 24 tasks"):
-        plan_run(WORLD, "planner", model, split="builtin_train", memory=EMBEDDED)
-    allowed = plan_run(
+        design_run(WORLD, "planner", model, split="builtin_train", memory=EMBEDDED)
+    allowed = design_run(
         WORLD, "planner", model, split="builtin_train", memory=EMBEDDED, overlap=True
     )
     assert allowed.protocol().settings["memory"]["overlap"] == len(allowed.overlap) > 0
     assert (
         "overlap"
-        not in plan_run(WORLD, "planner", model, memory=EMBEDDED).protocol().settings["memory"]
+        not in design_run(WORLD, "planner", model, memory=EMBEDDED).protocol().settings["memory"]
     )
 
 
@@ -115,10 +115,12 @@ def test_the_advice_to_learn_names_train_or_else_a_split_that_is_not_played(worl
 
 def test_python_and_command_line_have_one_set_of_defaults():
     settings = Settings()
-    told = settings.plan(WORLD, "m", lambda: None, memory=EpisodicMemory())
-    assert plan_run(WORLD, "m", lambda: None, memory=EpisodicMemory()).protocol() == told.protocol()
+    told = settings.design(WORLD, "m", lambda: None, memory=EpisodicMemory())
+    assert (
+        design_run(WORLD, "m", lambda: None, memory=EpisodicMemory()).protocol() == told.protocol()
+    )
     with pytest.raises(InputError, match="uses memory, and none was given"):
-        plan_run(WORLD, "m", lambda: None)
+        design_run(WORLD, "m", lambda: None)
 
 
 def test_a_studys_embedded_memory_is_read(tmp_path):

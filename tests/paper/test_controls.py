@@ -9,8 +9,8 @@ from rpms.models.policy import FunctionModel
 from rpms.paper.condition import BASELINE, FULL
 from rpms.paper.enforcement import STRICT
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.controls import CONTROLS, control_plans, play_controls
-from rpms.play.plan import lend, plan_run
+from rpms.play.controls import CONTROLS, control_designs, play_controls
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.report.gather import gather
 from rpms.report.pages import write_report
@@ -24,17 +24,17 @@ MEMORY = read_memory(Path(WORLD.embedded_memory()), "alfworld")
 LLM = "openai/first-entry"
 
 
-def plan(**changes):
+def design(**changes):
     model = FunctionModel(lambda request: f"Action: {request.decision.menu.commands[0]}", LLM)
     given = {"condition": replace(FULL, enforcement=STRICT), "memory": MEMORY, **changes}
-    return plan_run(WORLD, LLM, lend(model), split="builtin", limit=3, step_budget=12, **given)
+    return design_run(WORLD, LLM, lend(model), split="builtin", limit=3, step_budget=12, **given)
 
 
 def test_every_table_and_the_page_of_a_menu_run_show_what_others_win_from_such_menus(tmp_path):
-    summary = run(plan(), tmp_path / "run")
+    summary = run(design(), tmp_path / "run")
     assert sum(row.menus for row in summary.rows) == summary.steps
     assert 0 < sum(row.led for row in summary.rows) < summary.steps
-    controls = play_controls(plan(), tmp_path / "run")
+    controls = play_controls(design(), tmp_path / "run")
     assert tuple(controls) == CONTROLS
     assert controls["menu-best"].won >= summary.won
     (found,) = gather([tmp_path / "run"])
@@ -53,8 +53,8 @@ def test_every_table_and_the_page_of_a_menu_run_show_what_others_win_from_such_m
 
 
 def test_what_has_no_menu_or_no_llm_has_no_controls():
-    assert not control_plans(plan(condition=FULL))
-    assert not control_plans(plan(condition=replace(BASELINE, enforcement=STRICT)))
-    other = replace(plan(memory=EpisodicMemory()), model_name="planner")
-    assert not control_plans(other)
-    assert control_plans(replace(other, model_name="replay/qwen2.5-coder-1.5b"))
+    assert not control_designs(design(condition=FULL))
+    assert not control_designs(design(condition=replace(BASELINE, enforcement=STRICT)))
+    other = replace(design(memory=EpisodicMemory()), model_name="planner")
+    assert not control_designs(other)
+    assert control_designs(replace(other, model_name="replay/qwen2.5-coder-1.5b"))

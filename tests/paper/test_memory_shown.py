@@ -17,7 +17,7 @@ from rpms.paper.memory import FailureLesson, Origin, SuccessSnippet, VerifiedSch
 from rpms.paper.prompt import Part
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.wording import untagged_line
-from rpms.play.plan import plan_run
+from rpms.play.design import design_run
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.store.memories import parse_memory, read_memory
@@ -111,7 +111,7 @@ def test_every_limit_on_memories_can_be_set_and_is_recorded(settings, shown):
     memory = lessons(12)
     assert len(opening(memory, **settings).memories) == shown
     given = Settings.read(settings)
-    protocol = plan_run(
+    protocol = design_run(
         WORLD, "m", lambda: None, memory=memory, sources=given.sources(WORLD)
     ).protocol()
     recorded = protocol.settings["retrieval"]

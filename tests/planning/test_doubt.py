@@ -203,9 +203,13 @@ def test_a_search_stops_at_its_bound_where_there_is_no_plan(monkeypatch):
     bound = 100
 
     def reaches(searching: Search, edges: list[Edge], most: float) -> Reached:
+        before = searching._ways.effort.spent - searching._begun
         reached = once(searching, edges, most)
-        if not reached.found:
-            spent[searching] = searching._ways.effort.spent - searching._begun
+        after = searching._ways.effort.spent - searching._begun
+        if before > bound:  # spent on looks already
+            assert after == before
+        elif not reached.found:
+            spent[searching] = after
         return reached
 
     once = Search._reaches_with_doubts
@@ -224,7 +228,7 @@ def prices_of_doubts(rules: ActiveRules) -> frozenset[tuple[str, float]]:
     doubts = [doubt for each in rules.lore.doubts for doubt in each.doubts]
     assert rules.lore.hopes is not None
     for sort in wanted_facts(rules):
-        doubts += [given.doubt for given in rules.lore.hopes.giving(sort)]
+        doubts += [given.action for given in rules.lore.hopes.giving(sort)]
     return frozenset((doubt.schema.doubt, doubt.steps) for doubt in doubts)
 
 
@@ -248,4 +252,4 @@ def test_in_a_state_in_which_no_plan_was_found_none_is_searched_for_again(monkey
     steps = steps_towards("look_at_obj_in_light-AlarmClock", **HOT_IN_A_BEDROOM)
     states = [state for _, state in searched.values()]
     assert len(states) == len(set(states))
-    assert len(states) < len(steps) / 2
+    assert len(states) < 3 / 4 * len(steps)  # what leads back is left, for states not searched yet

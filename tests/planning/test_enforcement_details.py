@@ -10,13 +10,13 @@ import pytest
 
 from rpms.logic.goal import Progress
 from rpms.paper.beyond import turn_state
-from rpms.paper.building import Budget, build
 from rpms.paper.compose import compose
 from rpms.paper.condition import FULL
 from rpms.paper.decide import decide
 from rpms.paper.enforcement import PAPER
-from rpms.paper.prompt import Layout, Part, Turn, make_block
+from rpms.paper.prompt import Budget, Layout, Part, Turn, make_block
 from rpms.paper.recall import EpisodicMemory
+from rpms.paper.selection import build
 from rpms.planning.hints import find_loop, guidance
 from rpms.planning.plan_graph import Plan
 from tests.paper.kitchen import COOL_APPLE, KitchenBelief, knowledge

@@ -530,7 +530,7 @@ def test_every_command_that_could_be_written_can_be_read(belief):
 
 def test_asking_for_a_kind_that_nobody_knows_changes_nothing_that_other_threads_read() -> None:
     known = found_at("cup", "shelf", rules(Goal("store", "cup")))
-    before, kinds = known.approach(), dict(known._commands)
+    before, kinds = known.approach(), dict(known._all.ways)
     assert known.approach("a kind that nobody knows") == ()
-    assert known._commands == kinds
+    assert known._all.ways == kinds
     assert known.approach() == before

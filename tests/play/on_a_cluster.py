@@ -25,8 +25,8 @@ from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.memory import Origin, SuccessSnippet
 from rpms.paper.recall import EpisodicMemory
 from rpms.play import runners
+from rpms.play.design import design_run, lend
 from rpms.play.on_ray import OnRay
-from rpms.play.plan import lend, plan_run
 from rpms.play.run import Interrupted, Listener, run
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -61,7 +61,7 @@ def make_plan(model, limit: int | None = None):
         goal, StateSignature.of(holding=()), "find", ("go to desk 1",), origins=origins, id="s1"
     )
     memory = EpisodicMemory([entry], "alfworld")
-    return plan_run(WORLD, "planner", lend(model), split="builtin", memory=memory, limit=limit)
+    return design_run(WORLD, "planner", lend(model), split="builtin", memory=memory, limit=limit)
 
 
 class Killer(Listener):
@@ -96,7 +96,7 @@ def main(folder: Path, nodes: int, episodes: int, deaths: int) -> None:
     cluster.wait_for_nodes(timeout=120)
     where = folder.with_name("processes")
     where.mkdir(exist_ok=True)
-    plan = make_plan(FunctionModel(Slow(0.06, where), "planner"), episodes)
+    design = make_plan(FunctionModel(Slow(0.06, where), "planner"), episodes)
     deeds = {
         "interrupt": lambda: os.kill(os.getpid(), signal.SIGINT),
         "kill": lambda: cluster.remove_node(victim, allow_graceful=False),
@@ -104,7 +104,7 @@ def main(folder: Path, nodes: int, episodes: int, deaths: int) -> None:
     try:
         for deed in deeds.values():
             try:
-                summary = run(plan, folder, None, Killer(deed), runner=OnRay(cluster.address))
+                summary = run(design, folder, None, Killer(deed), runner=OnRay(cluster.address))
             except Interrupted as stopped:
                 sys.stdout.write(f"=> {stopped}\n")
             else:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.epochs import agreement, epoch_folders, epoch_plan, run_epochs
-from rpms.play.plan import NamedModel, lend, plan_run
+from rpms.play.design import NamedModel, design_run, lend
+from rpms.play.epochs import agreement, epoch_design, epoch_folders, run_epochs
 from rpms.play.run import run
 from rpms.report.export import export
 from rpms.report.gather import gather
@@ -68,7 +68,7 @@ def fickle(tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "fickle"
     model = FunctionModel(answer, "fickle")
     decoding = Decoding(temperature=1.0, seed=5)
-    plan = plan_run(
+    design = design_run(
         find_world("alfworld"),
         "fickle",
         lend(model),
@@ -77,7 +77,7 @@ def fickle(tmp_path_factory):
         decoding=decoding,
         memory=EpisodicMemory(),
     )
-    run_epochs(plan, out, 3, run)
+    run_epochs(design, out, 3, run)
     return out
 
 
@@ -112,12 +112,12 @@ def test_tables_and_exports_know_epochs(fickle, tmp_path):
 
 def test_epochs_share_no_record(tmp_path):
     named = NamedModel("openai/m", record=tmp_path)
-    plan = plan_run(
+    design = design_run(
         find_world("alfworld"), "openai/m", named, split="builtin", limit=1, memory=EpisodicMemory()
     )
-    assert epoch_plan(plan, 1) is plan
-    assert epoch_plan(plan, 2).open_model.record == tmp_path / "epoch-2"
-    assert epoch_plan(plan, 2).decoding == plan.decoding  # greedy: there is no seed to change
+    assert epoch_design(design, 1) is design
+    assert epoch_design(design, 2).open_model.record == tmp_path / "epoch-2"
+    assert epoch_design(design, 2).decoding == design.decoding  # greedy: there is no seed to change
 
 
 def test_the_command_goes_on_with_more_epochs(rpms: Rpms, tmp_path):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
@@ -26,7 +26,7 @@ import sys, time
 from pathlib import Path
 from rpms.models.policy import FunctionModel
 from rpms.models.policy import follow_plan
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import lend, design_run
 from rpms.play.run import run
 from rpms.paper.recall import EpisodicMemory
 from rpms.worlds.registry import find_world
@@ -39,8 +39,8 @@ def answer(request):
     return f"Thought: {thought}\\nAction: {action}"
 
 print("begin", flush=True)
-plan = plan_run(world, "planner", lend(FunctionModel(answer, "planner")), split="builtin", memory=EpisodicMemory())
-summary = run(plan, Path(sys.argv[1]), 2)
+design = design_run(world, "planner", lend(FunctionModel(answer, "planner")), split="builtin", memory=EpisodicMemory())
+summary = run(design, Path(sys.argv[1]), 2)
 print(summary.done, summary.won, flush=True)
 """
 
@@ -49,7 +49,7 @@ def test_killed_runs_lose_nothing_and_count_nothing_twice(tmp_path):
     world = find_world("alfworld")
     model = PolicyModel("planner", follow_plan)
     whole = run(
-        plan_run(world, "planner", lend(model), split="builtin", memory=EpisodicMemory()),
+        design_run(world, "planner", lend(model), split="builtin", memory=EpisodicMemory()),
         tmp_path / "whole",
     )
     dice, kills = random.Random(SEED), 0

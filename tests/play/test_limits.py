@@ -15,8 +15,8 @@ from rpms.models.policy import FunctionModel, follow_plan
 from rpms.models.recorded import RecordedModel
 from rpms.paper.episode import Usage
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.design import design_run, lend
 from rpms.play.meter import LimitReached, Limits, Meter, parse_duration
-from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.price import Price
@@ -43,16 +43,16 @@ class Counting:
         return Answer(f"Thought: {thought}\nAction: {action}", Usage(1_000, 0, 100, 1, 0.0))
 
 
-def plan(answer: Counting):
+def design(answer: Counting):
     model = FunctionModel(answer, "walker")
-    return plan_run(world, model.name, lend(model), memory=EpisodicMemory())
+    return design_run(world, model.name, lend(model), memory=EpisodicMemory())
 
 
 @pytest.fixture
 def whole(tmp_path):
     """Requests that the whole run takes, and its episodes' files."""
     answer = Counting()
-    run(plan(answer), tmp_path / "whole")
+    run(design(answer), tmp_path / "whole")
     return answer.asked, {
         file.name: file.read_bytes() for file in (tmp_path / "whole/episodes").iterdir()
     }
@@ -66,7 +66,7 @@ def test_no_request_is_made_beyond_the_limit_and_the_same_call_goes_on(tmp_path,
     while True:
         answer = Counting()
         try:
-            run(plan(answer), tmp_path / "out", workers, meter=Meter(Limits(requests=most)))
+            run(design(answer), tmp_path / "out", workers, meter=Meter(Limits(requests=most)))
         except LimitReached as limit:
             said = str(limit)
         else:
@@ -86,7 +86,7 @@ def test_cost_is_counted_answer_by_answer(tmp_path):
     with pytest.raises(
         LimitReached, match=r"--max-cost 0.005 is reached, after 3 requests, \$0.0060"
     ):
-        run(plan(answer), tmp_path / "out", meter=Meter(Limits(cost=0.005)), price=price)
+        run(design(answer), tmp_path / "out", meter=Meter(Limits(cost=0.005)), price=price)
     assert answer.asked == 3
 
 
@@ -96,7 +96,7 @@ def test_time_ends_a_run_whose_model_never_answers(tmp_path):
         with pytest.raises(
             LimitReached, match=r"--max-time 0.3s is reached.*no episode ended.*--record"
         ):
-            run(plan(Counting(never)), tmp_path / "out", meter=Meter(Limits(seconds=0.3)))
+            run(design(Counting(never)), tmp_path / "out", meter=Meter(Limits(seconds=0.3)))
     finally:
         never.set()
     assert RunFolder(tmp_path / "out").summary().done == 0
@@ -109,7 +109,7 @@ def test_answers_from_a_record_count_for_nothing(tmp_path, whole):
     for start in range(total):
         answer = Counting()
         model = RecordedModel(FunctionModel(answer, "walker"), store)
-        planned = plan_run(world, model.name, lend(model), memory=EpisodicMemory())
+        planned = design_run(world, model.name, lend(model), memory=EpisodicMemory())
         try:
             summary = run(planned, tmp_path / "out", 2, meter=Meter(Limits(requests=limit)))
         except LimitReached:
@@ -122,7 +122,7 @@ def test_answers_from_a_record_count_for_nothing(tmp_path, whole):
 
 def test_a_limit_that_is_not_reached_changes_nothing(tmp_path, whole):
     total, files = whole
-    summary = run(plan(Counting()), tmp_path / "out", meter=Meter(Limits(10.0, total, 600.0)))
+    summary = run(design(Counting()), tmp_path / "out", meter=Meter(Limits(10.0, total, 600.0)))
     assert summary.done == summary.total
     assert {file.name: file.read_bytes() for file in (tmp_path / "out/episodes").iterdir()} == files
 

@@ -23,8 +23,8 @@ from rpms.paper.condition import BASELINE, RULES_ONLY
 from rpms.paper.episode import Usage
 from rpms.paper.prompt import SHARED, Part, Turn
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.design import design_run, lend
 from rpms.play.methods import LONGEST_ITEM, METHODS, Earlier, reflect
-from rpms.play.plan import lend, plan_run
 from rpms.play.settings import SettingError, Settings
 from rpms.play.trials import run_trials
 from rpms.store.expel_material import (
@@ -65,7 +65,7 @@ def answer_as(name: str, decision) -> str:
 def learner(name: str, seen: list | None = None, asked: Counter | None = None, wins_from: int = 1):
     """Plays well from a trial on; until then it looks around.
 
-    Between trials it writes a plan and causes.
+    Between trials it writes a design and causes.
     """
 
     def answer(request):
@@ -84,7 +84,7 @@ def learner(name: str, seen: list | None = None, asked: Counter | None = None, w
     return FunctionModel(answer, "learner")
 
 
-def plan(name: str, model, **options):
+def design(name: str, model, **options):
     method = replace(LEARNED[name], trials=options.pop("trials", LEARNED[name].trials))
     usual = {
         "split": "builtin",
@@ -93,7 +93,7 @@ def plan(name: str, model, **options):
         "step_budget": 12,
         "method": method,
     }
-    return plan_run(
+    return design_run(
         WORLD, model.name, lend(model), **{"memory": EpisodicMemory(), **usual, **options}
     )
 
@@ -109,7 +109,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_every_method_plays_and_its_files_give_back_its_prompts_to_the_letter(tmp_path, name):
     seen: list = []
     model = learner(name, seen, wins_from=0)
-    summary = run_trials(plan(name, model, limit=1, trials=1), tmp_path / name).summaries[0]
+    summary = run_trials(design(name, model, limit=1, trials=1), tmp_path / name).summaries[0]
     assert summary.won == summary.total == 1
     run = RunFolder(tmp_path / name)
     record = run.episode(run.protocol.tasks[0])
@@ -127,7 +127,7 @@ def test_every_method_plays_and_its_files_give_back_its_prompts_to_the_letter(tm
 
 
 def test_a_react_run_is_recorded_as_before_methods_came():
-    assert "agent" not in plan("react", learner("react")).protocol().settings
+    assert "agent" not in design("react", learner("react")).protocol().settings
 
 
 @pytest.mark.parametrize("world", ["alfworld", "scienceworld"])
@@ -169,7 +169,7 @@ def test_no_prompt_of_ones_own_breaks_a_form(text):
 @pytest.mark.parametrize("name", [name for name, each in METHODS.items() if each.question])
 def test_what_was_lost_is_tried_again_with_what_the_model_wrote(tmp_path, name):
     seen: list = []
-    trials = run_trials(plan(name, learner(name, seen, wins_from=2), trials=4), tmp_path)
+    trials = run_trials(design(name, learner(name, seen, wins_from=2), trials=4), tmp_path)
     assert [summary.won for summary in trials.summaries] == [0, 0, 3], (
         "and no fourth trial of what is won"
     )
@@ -196,7 +196,7 @@ def test_what_was_lost_is_tried_again_with_what_the_model_wrote(tmp_path, name):
 def test_reflexion_keeps_the_last_three_plans(tmp_path):
     seen: list = []
     run_trials(
-        plan(
+        design(
             "reflexion", learner("reflexion", seen, wins_from=9), trials=6, limit=1, step_budget=1
         ),
         tmp_path,
@@ -208,12 +208,12 @@ def test_reflexion_keeps_the_last_three_plans(tmp_path):
 def test_a_run_goes_on_with_more_trials_and_asks_nothing_twice(tmp_path):
     asked: Counter = Counter()
     model = learner("reflexion", asked=asked, wins_from=3)
-    run_trials(plan("reflexion", model, trials=2, step_budget=4), tmp_path / "a")
+    run_trials(design("reflexion", model, trials=2, step_budget=4), tmp_path / "a")
     before = Counter(asked)
-    run_trials(plan("reflexion", model, trials=3, step_budget=4), tmp_path / "a")
+    run_trials(design("reflexion", model, trials=3, step_budget=4), tmp_path / "a")
     assert all(asked[episode] == times for episode, times in before.items())
     run_trials(
-        plan("reflexion", learner("reflexion", wins_from=3), trials=3, step_budget=4),
+        design("reflexion", learner("reflexion", wins_from=3), trials=3, step_budget=4),
         tmp_path / "b",
         workers=3,
     )
@@ -223,7 +223,9 @@ def test_a_run_goes_on_with_more_trials_and_asks_nothing_twice(tmp_path):
 
 def test_a_run_that_broke_off_anywhere_ends_with_the_same_bytes(tmp_path):
     whole = tmp_path / "whole"
-    run_trials(plan("clin", learner("clin", wins_from=1), trials=2, limit=2, step_budget=8), whole)
+    run_trials(
+        design("clin", learner("clin", wins_from=1), trials=2, limit=2, step_budget=8), whole
+    )
     left = iter(range(3, 60, 6))
     for number in left:
         good = learner("clin", wins_from=1)
@@ -236,7 +238,7 @@ def test_a_run_that_broke_off_anywhere_ends_with_the_same_bytes(tmp_path):
 
         try:
             run_trials(
-                plan("clin", FunctionModel(answer, "learner"), trials=2, limit=2, step_budget=8),
+                design("clin", FunctionModel(answer, "learner"), trials=2, limit=2, step_budget=8),
                 tmp_path / "broken",
             )
         except ModelUnavailable:
@@ -247,7 +249,7 @@ def test_a_run_that_broke_off_anywhere_ends_with_the_same_bytes(tmp_path):
 
 def test_a_trial_that_followed_from_other_attempts_is_refused(tmp_path):
     run_trials(
-        plan("reflexion", learner("reflexion", wins_from=5), trials=2, step_budget=2, limit=1),
+        design("reflexion", learner("reflexion", wins_from=5), trials=2, step_budget=2, limit=1),
         tmp_path,
     )
     for file in (tmp_path / "episodes").iterdir():
@@ -258,7 +260,7 @@ def test_a_trial_that_followed_from_other_attempts_is_refused(tmp_path):
 
     with pytest.raises(InputError, match=r"trial-1: .*remove it"):
         run_trials(
-            plan("reflexion", FunctionModel(other, "learner"), trials=2, step_budget=2, limit=1),
+            design("reflexion", FunctionModel(other, "learner"), trials=2, step_budget=2, limit=1),
             tmp_path,
         )
 
@@ -336,7 +338,7 @@ def test_a_wrong_setting_says_which(given, name):
 def test_rules_can_be_asked_for_beside_a_method(tmp_path):
     seen: list = []
     model = learner("act", seen, wins_from=0)
-    run_trials(plan("act", model, limit=1, condition=RULES_ONLY), tmp_path)
+    run_trials(design("act", model, limit=1, condition=RULES_ONLY), tmp_path)
     assert any(block.part is Part.ENVIRONMENT for block in seen[0].blocks)
 
 
@@ -380,7 +382,7 @@ def test_insights_are_added_agreed_with_edited_and_removed():
 
 
 def test_experience_is_gathered_from_runs_and_played_with(tmp_path):
-    trials = run_trials(plan("reflexion", learner("reflexion"), trials=2), tmp_path / "runs")
+    trials = run_trials(design("reflexion", learner("reflexion"), trials=2), tmp_path / "runs")
     asked: list[str] = []
 
     def answer(request):

@@ -12,7 +12,7 @@ from rpms.logic.errors import InputError
 from rpms.models.catalogue import open_model, parse_model_name
 from rpms.models.policy import FunctionModel
 from rpms.parts import Seams
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
@@ -168,11 +168,11 @@ def test_a_plan_takes_parts_as_functions():
 
     model = FunctionModel(lambda _: "Action: look", "looks", plans=False)
     given = {"split": "builtin", "limit": 1, "memory": memory, "step_budget": 2}
-    plan = plan_run(world, "looks", lend(model), parts=Seams(retriever=nothing), **given)
-    assert run(plan, Path("run")).done == 1
+    design = design_run(world, "looks", lend(model), parts=Seams(retriever=nothing), **given)
+    assert run(design, Path("run")).done == 1
     record = RunFolder(Path("run"))
     assert not any(step.candidates for step in record.episode(record.protocol.tasks[0]).steps)
     with pytest.raises(InputError, match=r"parts is a dict: give Seams\(retriever=…\)"):
-        plan_run(world, "looks", lend(model), parts={"retriever": nothing}, **given)
+        design_run(world, "looks", lend(model), parts={"retriever": nothing}, **given)
     with pytest.raises(InputError, match="takes_too_little takes"):
-        plan_run(world, "looks", lend(model), parts=Seams(retriever=takes_too_little), **given)
+        design_run(world, "looks", lend(model), parts=Seams(retriever=takes_too_little), **given)

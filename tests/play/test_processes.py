@@ -23,7 +23,7 @@ from rpms.play.run import run
 from rpms.play.runners import AVAILABLE, InProcesses
 from rpms.play.seats import Threads
 from rpms.store.runs import RunFolder
-from tests.play.test_run import ROOT, files, plan, task
+from tests.play.test_run import ROOT, design, files, task
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="players are forked on Linux alone")
 TWO = InProcesses(2)
@@ -31,8 +31,8 @@ TWO = InProcesses(2)
 
 @pytest.mark.parametrize(("count", "workers"), [(2, None), (2, 5), (3, 3), (4, 2)])
 def test_processes_give_the_bytes_of_threads(tmp_path, count, workers):
-    run(plan(), tmp_path / "threads")
-    done = run(plan(), tmp_path / "processes", workers, runner=InProcesses(count))
+    run(design(), tmp_path / "threads")
+    done = run(design(), tmp_path / "processes", workers, runner=InProcesses(count))
     assert done.done == done.total
     assert files(tmp_path / "processes") == files(tmp_path / "threads")
 
@@ -53,7 +53,7 @@ def test_a_shared_model_answers_here_for_all_processes(tmp_path):
         asked.append((os.getpid(), threading.get_ident()))
         return speaker(request)
 
-    run(plan(FunctionModel(answer, "speaker")), tmp_path, 4, runner=InProcesses(2, shared=True))
+    run(design(FunctionModel(answer, "speaker")), tmp_path, 4, runner=InProcesses(2, shared=True))
     record = RunFolder(tmp_path)
     answers = {step.answer for task in record.protocol.tasks for step in record.episode(task).steps}
     assert {pid for pid, _ in asked} == {os.getpid()}
@@ -75,7 +75,7 @@ def test_a_shared_model_is_told_what_a_prompt_part_says(tmp_path):
 
     model = FunctionModel(answer, "speaker")
     done = run(
-        plan(model, parts=Seams(prompt=in_capitals)), tmp_path, runner=InProcesses(2, shared=True)
+        design(model, parts=Seams(prompt=in_capitals)), tmp_path, runner=InProcesses(2, shared=True)
     )
     assert done.done == done.total
     assert told
@@ -85,7 +85,7 @@ def test_a_shared_model_is_told_what_a_prompt_part_says(tmp_path):
 
 
 def test_a_model_that_is_not_shared_answers_in_the_players_process(tmp_path):
-    run(plan(FunctionModel(speaker, "speaker")), tmp_path, runner=TWO)
+    run(design(FunctionModel(speaker, "speaker")), tmp_path, runner=TWO)
     record = RunFolder(tmp_path)
     by = {step.thought for task in record.protocol.tasks for step in record.episode(task).steps}
     assert f"by {os.getpid()}" not in by
@@ -98,7 +98,9 @@ def test_a_model_that_is_unavailable_stops_the_run(tmp_path, shared):
         raise ModelUnavailable("the key was refused")
 
     with pytest.raises(ModelUnavailable, match="the key was refused; 0 of 12 episodes are done"):
-        run(plan(FunctionModel(refuse, "refuser")), tmp_path, runner=InProcesses(2, shared=shared))
+        run(
+            design(FunctionModel(refuse, "refuser")), tmp_path, runner=InProcesses(2, shared=shared)
+        )
 
 
 def test_a_bug_in_a_process_says_where_it_is(tmp_path):
@@ -106,7 +108,7 @@ def test_a_bug_in_a_process_says_where_it_is(tmp_path):
         raise ZeroDivisionError("in the model")
 
     with pytest.raises(ZeroDivisionError, match="in the model"):
-        run(plan(FunctionModel(fail, "broken")), tmp_path, runner=TWO)
+        run(design(FunctionModel(fail, "broken")), tmp_path, runner=TWO)
 
 
 def test_a_process_that_is_killed_is_replaced_and_its_episodes_played_again(tmp_path):
@@ -119,7 +121,7 @@ def test_a_process_that_is_killed_is_replaced_and_its_episodes_played_again(tmp_
         return speaker(request)
 
     model = FunctionModel(answer, "mortal")
-    done = run(plan(model), tmp_path / "run", runner=TWO)
+    done = run(design(model), tmp_path / "run", runner=TWO)
     assert done.done == done.total
     assert not any(row.failed for row in done.rows)
 
@@ -130,7 +132,7 @@ def test_an_episode_that_always_kills_its_process_is_a_world_error(tmp_path):
             os.kill(os.getpid(), signal.SIGKILL)
         return speaker(request)
 
-    done = run(plan(FunctionModel(answer, "deadly")), tmp_path, runner=TWO)
+    done = run(design(FunctionModel(answer, "deadly")), tmp_path, runner=TWO)
     assert done.done == done.total
     failed = [row for row in done.rows if row.failed]
     assert "corridor 3" in {row.task for row in failed}
@@ -139,18 +141,18 @@ def test_an_episode_that_always_kills_its_process_is_a_world_error(tmp_path):
 
 def test_a_run_in_processes_goes_on_in_threads_and_the_other_way(tmp_path):
     tasks = [task(f"t {number}", rooms=3) for number in range(8)]
-    run(plan(tasks=tasks), tmp_path / "whole")
-    run(plan(tasks=tasks), tmp_path / "run", runner=TWO)
+    run(design(tasks=tasks), tmp_path / "whole")
+    run(design(tasks=tasks), tmp_path / "run", runner=TWO)
     for file in list((tmp_path / "run" / "episodes").iterdir())[:4]:
         file.unlink()
-    run(plan(tasks=tasks), tmp_path / "run")
+    run(design(tasks=tasks), tmp_path / "run")
     assert files(tmp_path / "run") == files(tmp_path / "whole")
 
 
 def test_a_full_folder_or_a_wrong_number_is_said_before_anything_is_forked(tmp_path):
     (tmp_path / "mine").write_text("thesis")
     with pytest.raises(InputError, match="is not empty"):
-        run(plan(), tmp_path, runner=TWO)
+        run(design(), tmp_path, runner=TWO)
 
 
 SLOW = """
@@ -158,10 +160,10 @@ import sys
 from pathlib import Path
 from rpms.play.runners import InProcesses
 from rpms.play.run import Interrupted, run
-from tests.play.test_run import plan, task
+from tests.play.test_run import design, task
 tasks = [task(f"t {number}", rooms=3, seconds=float(sys.argv[2])) for number in range(400)]
 try:
-    run(plan(tasks=tasks), Path(sys.argv[1]), 4, runner=InProcesses(2))
+    run(design(tasks=tasks), Path(sys.argv[1]), 4, runner=InProcesses(2))
 except Interrupted as stopped:
     print(stopped)
     sys.exit(130)
@@ -226,5 +228,5 @@ def _is_there(group: int) -> bool:
 
 
 def test_weights_that_read_requests_are_not_loaded_in_each_process(tmp_path):
-    reading = replace(plan(), reader="hf/some-weights")
+    reading = replace(design(), reader="hf/some-weights")
     assert isinstance(InProcesses(2)(reading, reading.tasks, None), Threads)

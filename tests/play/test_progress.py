@@ -14,15 +14,15 @@ from rich.console import Console
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.episode import Ending, Usage
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.design import design_run, lend
 from rpms.play.display import Display, Lines, RunTally, progress
-from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.play.success_rate import wilson
 from rpms.store.episodes import EpisodeRow
 from rpms.store.price import Price
 from tests.play.corridor import world
 
-PLAN = plan_run(
+DESIGN = design_run(
     world, "[red]model[/]", lend(PolicyModel("[red]model[/]", follow_plan)), memory=EpisodicMemory()
 )
 
@@ -49,7 +49,7 @@ def test_wilson_holds_the_rate_and_stays_within_bounds(counts):
 def test_a_tally_knows_success_tokens_cost_and_time_left():
     now = [0.0]
     tally = RunTally(Price(10.0, 20.0), lambda: now[0])
-    tally.begin(replace(PLAN, tasks=PLAN.tasks[:10]), [row(), row(Ending.OUT_OF_STEPS)], [])
+    tally.begin(replace(DESIGN, tasks=DESIGN.tasks[:10]), [row(), row(Ending.OUT_OF_STEPS)], [])
     assert tally.left is None
     now[0] = 60.0
     tally.add([row(prompt=100_000)], [Usage(100_000, 0, 10_000, 1)])
@@ -64,7 +64,7 @@ def test_a_tally_knows_success_tokens_cost_and_time_left():
 def test_where_there_is_no_terminal_there_are_plain_lines_now_and_then():
     now, lines = [0.0], []
     listener = Lines(lines.append, every=10.0, clock=lambda: now[0])
-    listener.begin(PLAN, [row()], [])
+    listener.begin(DESIGN, [row()], [])
     for second in range(1, 12):
         now[0] = 2.5 * second
         listener.finished(row(), [], Path())
@@ -80,7 +80,7 @@ def test_where_there_is_no_terminal_there_are_plain_lines_now_and_then():
 def test_the_last_plain_line_is_written_once():
     now, lines = [0.0], []
     listener = Lines(lines.append, every=10.0, clock=lambda: now[0])
-    listener.begin(replace(PLAN, tasks=PLAN.tasks[:1]), [], [])
+    listener.begin(replace(DESIGN, tasks=DESIGN.tasks[:1]), [], [])
     now[0] = 20.0
     listener.finished(row(), [], Path())
     listener.end()
@@ -94,7 +94,7 @@ def test_names_are_shown_as_they_are(tmp_path, terminal, width):
     console = Console(file=screen, force_terminal=terminal, width=width, color_system=None)
     listener = progress(console)
     assert isinstance(listener, Display if terminal else Lines)
-    run(PLAN, tmp_path, 2, listener)
+    run(DESIGN, tmp_path, 2, listener)
     listener.note("a note [/on] something")
     assert "12/12" in screen.getvalue()
     assert "[red]model[/]" in screen.getvalue()

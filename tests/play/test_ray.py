@@ -15,8 +15,8 @@ import pytest
 from rpms.logic.errors import FileError, InputError, ModelUnavailable
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.design import design_run, lend
 from rpms.play.on_ray import _OPEN, OnRay, _Opened, _play, travelling
-from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.worlds.registry import find_world
 from tests.play.corridor import task, world
@@ -77,7 +77,7 @@ def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_
 def test_without_ray_the_line_says_what_to_install(tmp_path):
     with pytest.raises(InputError, match=r"rpms\[ray\]"):
         run(
-            plan_run(world, "m", lend(PolicyModel("m", follow_plan)), memory=EpisodicMemory()),
+            design_run(world, "m", lend(PolicyModel("m", follow_plan)), memory=EpisodicMemory()),
             tmp_path,
             runner=OnRay(),
         )

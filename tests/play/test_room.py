@@ -9,10 +9,9 @@ import json
 import pytest
 
 from rpms.models.policy import FunctionModel
-from rpms.paper.building import prompt_limit
 from rpms.paper.compose import compose
 from rpms.paper.episode import Episode
-from rpms.paper.prompt import Part
+from rpms.paper.prompt import Part, prompt_limit
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
 from rpms.play.settings import Settings

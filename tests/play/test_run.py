@@ -23,7 +23,7 @@ from rpms.paper.condition import FULL, named_condition
 from rpms.paper.decide import Decision
 from rpms.paper.episode import Ending, Step, Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import Listener, run
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.runs import RunFolder
@@ -45,9 +45,9 @@ def planner(slow: float = 0.0, asked: Counter | None = None):
     return FunctionModel(answer, "walker")
 
 
-def plan(model=None, **options):
+def design(model=None, **options):
     model = model or planner()
-    return plan_run(
+    return design_run(
         options.pop("on", world), model.name, lend(model), **{"memory": EpisodicMemory(), **options}
     )
 
@@ -61,8 +61,8 @@ class Ear(Listener):
         self.told: list[str] = []
         self.threads: set[int] = set()
 
-    def begin(self, plan, finished, usages):
-        self.told.append(f"begin {len(finished)}/{len(plan.tasks)}")
+    def begin(self, design, finished, usages):
+        self.told.append(f"begin {len(finished)}/{len(design.tasks)}")
 
     def finished(self, row, usages, file):
         assert file.is_file()
@@ -82,7 +82,7 @@ def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
     model = PolicyModel("planner", follow_plan)
     for workers in (1, 2, 7):
         summary = run(
-            plan(model, on=alfworld, split="builtin", limit=10), tmp_path / f"{workers}", workers
+            design(model, on=alfworld, split="builtin", limit=10), tmp_path / f"{workers}", workers
         )
         assert summary.done == summary.total == 10
     assert files(tmp_path / "1") == files(tmp_path / "2") == files(tmp_path / "7")
@@ -92,10 +92,10 @@ def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
 
 
 def guided(model):
-    """A plan whose steps have a plan of their own, whoever plays; else only a planner that asks
+    """A design whose steps have a design of their own, whoever plays; else only a planner that asks
     for one records it.
     """
-    return plan(
+    return design(
         model, condition=replace(FULL, enforcement=replace(FULL.enforcement, guidance=True))
     )
 
@@ -116,7 +116,7 @@ def test_a_recorded_model_gives_the_same_bytes_as_the_one_that_was_recorded(tmp_
 
 def test_a_listener_hears_everything_once_and_from_one_thread(tmp_path):
     ear = Ear()
-    the_plan = plan()
+    the_plan = design()
     run(the_plan, tmp_path, 4, ear)
     assert ear.told[0] == "begin 0/12"
     assert ear.told[-1] == "end"
@@ -126,10 +126,10 @@ def test_a_listener_hears_everything_once_and_from_one_thread(tmp_path):
 
 def test_a_finished_run_asks_nobody(tmp_path):
     asked = Counter()
-    first = run(plan(planner(0, asked)), tmp_path, 2)
+    first = run(design(planner(0, asked)), tmp_path, 2)
     before, counted = files(tmp_path), asked.total()
     ear = Ear()
-    assert run(plan(planner(0, asked)), tmp_path, 2, ear) == first
+    assert run(design(planner(0, asked)), tmp_path, 2, ear) == first
     assert asked.total() == counted
     assert files(tmp_path) == before
     assert ear.told == ["begin 12/12", "end"]
@@ -137,7 +137,7 @@ def test_a_finished_run_asks_nobody(tmp_path):
 
 def test_episodes_have_names_of_their_own_at_the_model(tmp_path):
     asked = Counter()
-    the_plan = plan(planner(0, asked))
+    the_plan = design(planner(0, asked))
     summary = run(the_plan, tmp_path, 3)
     assert asked == {row.task: row.steps for row in summary.rows}
 
@@ -151,7 +151,7 @@ def test_a_world_that_breaks_down_marks_one_episode_and_the_run_goes_on(tmp_path
         task("e"),
     ]
     tasks.append(task("f", type_="unknowable"))
-    summary = run(plan(tasks=tasks), tmp_path, 2)
+    summary = run(design(tasks=tasks), tmp_path, 2)
     assert [(row.ending, row.steps, row.error) for row in summary.rows] == [
         (Ending.WON, 3, ""),
         (Ending.WORLD_ERROR, 1, "the floor gave way"),
@@ -170,7 +170,7 @@ def test_a_game_file_that_is_damaged_marks_one_episode(tmp_path):
                 raise FileError("corridor3.tw", 7, "is cut off")
             return super().open(task, setting)
 
-    summary = run(plan(on=Damaged()), tmp_path)
+    summary = run(design(on=Damaged()), tmp_path)
     assert [row.error for row in summary.rows if not row.won] == ["corridor3.tw:7: is cut off"]
 
 
@@ -183,13 +183,13 @@ def test_errors_count_as_finished_and_are_played_again_only_on_demand(tmp_path):
         return f"Action: {follow_plan(request.decision)[1]}"
 
     model = FunctionModel(answer, "moody")
-    summary = run(plan(model), tmp_path)
+    summary = run(design(model), tmp_path)
     assert summary.endings == {"won": 11, "model error": 1}
     assert summary.done == summary.total
     healthy.set()
-    assert run(plan(model), tmp_path).endings == {"won": 11, "model error": 1}
+    assert run(design(model), tmp_path).endings == {"won": 11, "model error": 1}
     ear = Ear()
-    assert run(plan(model), tmp_path, 2, ear, retry_errors=True).endings == {"won": 12}
+    assert run(design(model), tmp_path, 2, ear, retry_errors=True).endings == {"won": 12}
     assert ear.told == ["begin 11/12", "corridor 4", "end"]
 
 
@@ -206,12 +206,12 @@ def test_a_model_that_is_not_there_stops_the_run_and_is_nobodys_failure(tmp_path
         ModelUnavailable,
         match=r"nobody answers at .*; [3-6] of 12 episodes are done, and the same command",
     ):
-        run(plan(FunctionModel(answer, "walker")), tmp_path, 2, ear)
+        run(design(FunctionModel(answer, "walker")), tmp_path, 2, ear)
     assert ear.told[-1] == "end"
     done = RunFolder(tmp_path).summary()
     assert done.endings == {"won": done.done}
-    assert run(plan(), tmp_path, 2).won == 12
-    run(plan(), tmp_path.with_name("whole"))
+    assert run(design(), tmp_path, 2).won == 12
+    run(design(), tmp_path.with_name("whole"))
     assert files(tmp_path) == files(tmp_path.with_name("whole"))
 
 
@@ -220,17 +220,17 @@ def test_a_bug_stops_the_run_and_names_the_episode(tmp_path):
         raise ZeroDivisionError("a bug")
 
     with pytest.raises(ZeroDivisionError) as error:
-        run(plan(FunctionModel(answer, "buggy"), limit=1), tmp_path)
+        run(design(FunctionModel(answer, "buggy"), limit=1), tmp_path)
     assert error.value.__notes__ == ["in the episode of 'corridor 0'"]
     assert RunFolder(tmp_path).summary().done == 0
 
 
 def test_a_damaged_episode_is_named_and_played_again(tmp_path):
-    run(plan(), tmp_path)
+    run(design(), tmp_path)
     before, damaged = files(tmp_path), RunFolder(tmp_path).file("corridor 2")
     damaged.write_bytes(b"")
     ear = Ear()
-    run(plan(), tmp_path, 1, ear)
+    run(design(), tmp_path, 1, ear)
     assert ear.told[0].startswith(f"note {damaged}: is not a whole episode")
     assert ear.told[1:] == ["begin 11/12", "corridor 2", "end"]
     assert files(tmp_path) == before
@@ -238,7 +238,9 @@ def test_a_damaged_episode_is_named_and_played_again(tmp_path):
 
 def test_what_else_is_kept_of_an_episode_has_its_name(tmp_path):
     run(
-        plan(keep={"commands": lambda episode: "\n".join(step.command for step in episode.steps)}),
+        design(
+            keep={"commands": lambda episode: "\n".join(step.command for step in episode.steps)}
+        ),
         tmp_path,
     )
     assert {f"{file.name}.gz" for file in (tmp_path / "commands").iterdir()} == set(files(tmp_path))
@@ -246,9 +248,9 @@ def test_what_else_is_kept_of_an_episode_has_its_name(tmp_path):
 
 
 def test_an_episode_without_what_is_kept_beside_it_is_played_again(tmp_path):
-    run(plan(), tmp_path)
+    run(design(), tmp_path)
     before, ear = files(tmp_path), Ear()
-    run(plan(keep={"commands": lambda episode: str(len(episode.steps))}), tmp_path, 2, ear)
+    run(design(keep={"commands": lambda episode: str(len(episode.steps))}), tmp_path, 2, ear)
     assert ear.told[0] == "begin 0/12"
     assert len(list((tmp_path / "commands").iterdir())) == 12
     assert files(tmp_path) == before
@@ -269,7 +271,7 @@ def test_nothing_of_an_episode_stays_in_memory(tmp_path):
     tasks = [task(f"t {number}", rooms=10) for number in range(30)]
     gc.freeze()  # what was there before is neither searched nor counted
     try:
-        run(plan(tasks=tasks), tmp_path, 1, count)
+        run(design(tasks=tasks), tmp_path, 1, count)
     finally:
         gc.unfreeze()
     assert (
@@ -278,7 +280,7 @@ def test_nothing_of_an_episode_stays_in_memory(tmp_path):
 
 
 def test_timings_live_apart(tmp_path):
-    summary = run(plan(planner(0.001)), tmp_path, 2)
+    summary = run(design(planner(0.001)), tmp_path, 2)
     timings = RunFolder(tmp_path).timings()
     for row in summary.rows:
         assert timings[row.task].requests == (1,) * row.steps
@@ -286,10 +288,10 @@ def test_timings_live_apart(tmp_path):
 
 
 def test_the_protocol_says_everything_that_decides_the_results(tmp_path):
-    condition = plan().protocol().settings["condition"]
+    condition = design().protocol().settings["condition"]
     assert condition.keys() == FULL.__dataclass_fields__.keys()
     assert (condition["arbitration"], condition["layout"]) == ("hard+soft", "paper")
-    base = plan().protocol()
+    base = design().protocol()
     changes = {
         "condition.rules": {"condition": replace(FULL, rules=False)},
         "step_budget": {"step_budget": 7},
@@ -298,10 +300,10 @@ def test_the_protocol_says_everything_that_decides_the_results(tmp_path):
         "stuck_after": {"stuck_after": 4},
     }
     for name, change in changes.items():
-        (difference,) = base.differences(plan(**change).protocol())
+        (difference,) = base.differences(design(**change).protocol())
         assert difference.startswith(f"{name}: ")
     one, other = (
-        plan(condition=named_condition("baseline"), memory=m)
+        design(condition=named_condition("baseline"), memory=m)
         for m in (None, EpisodicMemory((), "corridor"))
     )
     assert one.protocol() == other.protocol()
@@ -318,7 +320,7 @@ def test_plans_that_cannot_be_run_are_one_line():
     }
     for problem, options in cases.items():
         with pytest.raises(InputError, match=problem):
-            plan(**options)
+            design(**options)
 
 
 SLOW = """
@@ -326,10 +328,10 @@ import sys
 from pathlib import Path
 from rpms.play.run import Interrupted, run
 from tests.play.corridor import task
-from tests.play.test_run import plan
+from tests.play.test_run import design
 tasks = [task(f"t {number}", rooms=3, seconds=float(sys.argv[2])) for number in range(400)]
 try:
-    run(plan(tasks=tasks), Path(sys.argv[1]), 3)
+    run(design(tasks=tasks), Path(sys.argv[1]), 3)
 except Interrupted as stopped:
     print(stopped)
     sys.exit(130)
@@ -369,14 +371,14 @@ import resource, sys
 from pathlib import Path
 from rpms.logic.errors import InputError
 from rpms.play.run import Listener, run
-from tests.play.test_run import plan
+from tests.play.test_run import design
 
 class Fill(Listener):
     def finished(self, row, usages, file):
         if row.task == "corridor 4":
             resource.setrlimit(resource.RLIMIT_FSIZE, (800, 800))
 try:
-    run(plan(), Path(sys.argv[1]), 1, Fill())
+    run(design(), Path(sys.argv[1]), 1, Fill())
 except InputError as error:
     print(error)
 """
@@ -396,6 +398,6 @@ def test_a_disk_that_fills_up_stops_the_run_with_one_line_and_it_can_go_on(tmp_p
         full.stdout,
     )
     assert RunFolder(tmp_path / "run").summary().done == 5
-    assert run(plan(), tmp_path / "run").done == 12
-    run(plan(), tmp_path / "whole")
+    assert run(design(), tmp_path / "run").done == 12
+    run(design(), tmp_path / "whole")
     assert files(tmp_path / "run") == files(tmp_path / "whole")

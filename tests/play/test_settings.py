@@ -16,7 +16,7 @@ from rpms.paper.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.paper.memory import Kind
 from rpms.paper.prompt import Form, Layout, Part
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import plan_run
+from rpms.play.design import design_run
 from rpms.play.settings import PRESETS, SETTING_NAMES, SettingError, Settings
 from rpms.play.sources import ManualChoice, choose_manual, knowledge_of, manual_of
 from rpms.play.task_choice import limited
@@ -26,9 +26,9 @@ from rpms.worlds.registry import find_world
 ALFWORLD, SCIENCE = find_world("alfworld"), find_world("scienceworld")
 
 
-def plan(settings: Settings, world=ALFWORLD):
+def design(settings: Settings, world=ALFWORLD):
     tasks, setting = settings.tasks(world, Setting())
-    return plan_run(
+    return design_run(
         world,
         "planner",
         lambda: None,
@@ -145,7 +145,7 @@ def test_recall_is_set_by_theta_k_and_weights():
 
 
 def test_the_protocol_records_every_setting():
-    first = plan(Settings.read({"limit": 2})).protocol()
+    first = design(Settings.read({"limit": 2})).protocol()
     for given, field in (
         ({"theta": 0.9}, "retrieval.theta"),
         ({"k": 1}, "retrieval.k.success"),
@@ -160,7 +160,7 @@ def test_the_protocol_records_every_setting():
         ({"temperature": 0.5}, "decoding.temperature"),
         ({"limit": 3}, "tasks"),
     ):
-        other = plan(Settings.read({"limit": 2, **given})).protocol()
+        other = design(Settings.read({"limit": 2, **given})).protocol()
         assert field in [line.partition(":")[0] for line in first.differences(other)], given
 
 
@@ -312,8 +312,8 @@ class TestPrompts:
         assert wording.headings[Part.BELIEF] == "[Now]"
         assert wording.headings[Part.GOAL] == ALFWORLD.wording.headings[Part.GOAL]
         before, after = (
-            plan(Settings(limit=1)).protocol(),
-            plan(Settings(limit=1, prompts=file)).protocol(),
+            design(Settings(limit=1)).protocol(),
+            design(Settings(limit=1, prompts=file)).protocol(),
         )
         assert [line.partition(":")[0] for line in before.differences(after)] == ["prompts"]
 

@@ -10,7 +10,8 @@ import pytest
 
 from rpms.paper.condition import FULL
 from rpms.paper.enforcement import Enforcement
-from rpms.report.pages import Report, write_report
+from rpms.report.page_files import Report
+from rpms.report.pages import write_report
 from tests.report.runs import play_conditions
 
 

@@ -15,7 +15,7 @@ from rpms.models.policy import follow_plan
 from rpms.paper.condition import CONDITIONS, Condition
 from rpms.paper.memory import FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
@@ -119,7 +119,7 @@ def play_conditions(
     tasks = builtin_tasks(world, each)
     folders = {}
     for name, condition in conditions.items():
-        plan = plan_run(
+        design = design_run(
             world,
             "clumsy",
             lend(Clumsy(say=say)),
@@ -129,6 +129,6 @@ def play_conditions(
             memory=memory(),
             step_budget=budget,
         )
-        run(plan, folder / name)
+        run(design, folder / name)
         folders[name] = folder / name
     return folders

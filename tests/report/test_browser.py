@@ -12,7 +12,7 @@ import pytest
 from rpms.cli.report import transcript
 from rpms.paper.prompt import Message
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import NamedModel
+from rpms.play.design import NamedModel
 from rpms.play.run import run
 from rpms.play.settings import Settings
 from rpms.report.comparison import Comparison
@@ -416,10 +416,10 @@ def one_message(blocks):
 
 def test_a_step_shows_the_messages_that_a_part_made(page, tmp_path):
     world = find_world("alfworld")
-    plan = Settings(prompt=one_message, split="builtin", condition="rules-only").plan(
+    design = Settings(prompt=one_message, split="builtin", condition="rules-only").design(
         world, "planner", NamedModel("planner"), limit=1, memory=EpisodicMemory()
     )
-    run(plan, tmp_path / "run")
+    run(design, tmp_path / "run")
     written = write_report([tmp_path / "run"], tmp_path / "report")
     page.goto(url(written.folder, "episode.html?task=0&condition=0"))
     page.locator(".sent pre").first.wait_for()

@@ -16,7 +16,7 @@ from rpms.logic.errors import InputError
 from rpms.models.base import Answer, Usage
 from rpms.models.policy import FunctionModel
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.report.export import FORMS, TABLES, USUAL, export
 from rpms.report.gather import read_results
@@ -35,7 +35,7 @@ def played(tmp_path_factory):
     model = FunctionModel(lambda _: Answer(HOSTILE, Usage(100, 20, 10, 1, 0.5)), "hostile")
     world = find_world("alfworld")
     run(
-        plan_run(
+        design_run(
             world,
             model.name,
             lend(model),

@@ -7,7 +7,7 @@ import pytest
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import run
 from rpms.report.gather import gather
 from rpms.report.leaderboards import leaderboards
@@ -21,7 +21,7 @@ __all__ = ["rpms"]
 def play(out, name: str, able: int, limit: int = 4):
     """A model that wins the first few tasks and only looks about in the others."""
     world = find_world("alfworld")
-    plan = plan_run(
+    design = design_run(
         world,
         name,
         lambda: None,
@@ -30,7 +30,7 @@ def play(out, name: str, able: int, limit: int = 4):
         step_budget=12,
         memory=EpisodicMemory(),
     )
-    known = {task.id for task in plan.tasks[:able]}
+    known = {task.id for task in design.tasks[:able]}
     model = FunctionModel(
         lambda request: Answer(
             f"Action: {follow_plan(request.decision)[1] if request.episode in known else 'look'}"
@@ -38,7 +38,7 @@ def play(out, name: str, able: int, limit: int = 4):
         name,
     )
     run(
-        plan_run(
+        design_run(
             world,
             name,
             lend(model),

@@ -9,7 +9,8 @@ import pytest
 
 from rpms.logic.errors import InputError
 from rpms.report.page_data import script
-from rpms.report.pages import open_report, write_report
+from rpms.report.page_files import open_report
+from rpms.report.pages import write_report
 from tests.report.hostile import ATTACK, poison
 
 

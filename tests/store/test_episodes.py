@@ -18,13 +18,12 @@ from rpms.logic.errors import FileError
 from rpms.logic.goal import GoalSignature
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import FunctionModel, follow_plan
-from rpms.paper.building import Budget
 from rpms.paper.compose import compose
 from rpms.paper.condition import FULL, named_condition
 from rpms.paper.enforcement import STRICT, Enforcement, GuardMode
 from rpms.paper.episode import Ending, Episode, Usage
 from rpms.paper.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
-from rpms.paper.prompt import Form, Layout
+from rpms.paper.prompt import Budget, Form, Layout
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.wording import memory_line
 from rpms.play.seats import Play, play

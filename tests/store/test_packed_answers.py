@@ -12,15 +12,15 @@ import pytest
 
 from rpms.cli.options import make_setting
 from rpms.foreign.json_text import question_key
-from rpms.learning.rounds import LearningPlan, learn
+from rpms.learning.rounds import LearningDesign, learn
 from rpms.logic.errors import FileError, InputError, ModelUnavailable
 from rpms.models.catalogue import open_model
 from rpms.models.recorded import ReplayModel
-from rpms.play.plan import NamedModel, lend
+from rpms.play.design import NamedModel, lend
 from rpms.play.trials import run_trials
 from rpms.store.answers import FolderOfAnswers, PackedAnswers, open_answers, pack, shipped_records
 from rpms.store.memories import read_frozen
-from rpms.study.cells import Means, plan_cell, plan_round
+from rpms.study.cells import Means, design_cell, design_round
 from rpms.study.study_files import read_study
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms
@@ -181,16 +181,16 @@ def won_of_two(file, folder):
     )
     learning = study.learning
     assert learning is not None
-    played = plan_round(learning, 1, "planner", means)
-    plan = LearningPlan(
+    played = design_round(learning, 1, "planner", means)
+    design = LearningDesign(
         played, 1, first=learning.condition(1), harvest=learning.settings.harvesting
     )
-    (round_one,) = learn(plan, folder / "memory.jsonl")
+    (round_one,) = learn(design, folder / "memory.jsonl")
     memory = read_frozen(round_one.file, world.name)
     choice = replace(study.choice, settings=replace(study.choice.settings, limit=2))
     return {
         case.name: run_trials(
-            plan_cell(choice, case, name, means, memory), folder / case.name, 1
+            design_cell(choice, case, name, means, memory), folder / case.name, 1
         ).best.won
         for case in study.cases
     }

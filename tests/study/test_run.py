@@ -18,11 +18,11 @@ from typer.testing import CliRunner
 
 from rpms.cli.app import make_app
 from rpms.cli.study_tables import results_table
-from rpms.learning.rounds import LearningPlan, learn
+from rpms.learning.rounds import LearningDesign, learn
 from rpms.logic.errors import InputError
 from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import lend, plan_run
+from rpms.play.design import design_run, lend
 from rpms.play.run import Listener
 from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources
@@ -91,7 +91,7 @@ class Bench:
         self.learned += 1
         tasks = tuple(learning.choice.tasks(WORLD, Setting()))
         conditions = {"first": learning.condition(1), "later": learning.condition(2)}
-        played = plan_run(
+        played = design_run(
             WORLD,
             model,
             self.open(model),
@@ -100,8 +100,8 @@ class Bench:
             memory=EpisodicMemory(),
             sources=COMPLETE,
         )
-        plan = LearningPlan(played, learning.rounds, **conditions)
-        return {result.number: result.file for result in learn(plan, out)}
+        design = LearningDesign(played, learning.rounds, **conditions)
+        return {result.number: result.file for result in learn(design, out)}
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ def test_studies_that_share_a_pool_share_runs(done, tmp_path):
 
 def test_what_is_tested_was_not_learned_from(done):
     full = next(result for result in done.results if result.case.name == "full")
-    tested = {task.id for task in full.plan.tasks}
-    learned = {origin.episode for entry in full.plan.memory.entries for origin in entry.origins}
+    tested = {task.id for task in full.design.tasks}
+    learned = {origin.episode for entry in full.design.memory.entries for origin in entry.origins}
     assert learned
     assert not any(episode.partition("/")[2] in tested for episode in learned)
 
@@ -309,7 +309,7 @@ def test_a_model_that_learns_nothing_finishes_the_study(study, tmp_path):
     short = replace(study, cases=(study.cases[1], study.cases[5])).under(Settings(steps=3))
     results = run_study(short, ["planner"], Weak().means, layout)
     assert all(result.summary.done == result.summary.total for result in results)
-    assert not len(results[0].plan.memory)
+    assert not len(results[0].design.memory)
     console = Console(width=200, file=StringIO())
     console.print(results_table(results))
     assert "nothing was learned: full played with an empty memory" in console.file.getvalue()

@@ -9,7 +9,7 @@ import pytest
 from rpms.logic.errors import FileError
 from rpms.models.policy import FunctionModel
 from rpms.paper.prompt import SHARED, Block, Part
-from rpms.play.plan import NamedModel
+from rpms.play.design import NamedModel
 from rpms.play.seats import Seat
 from rpms.play.settings import Settings
 from rpms.study.study_files import read_study
@@ -29,14 +29,14 @@ def prompts(condition: str, **settings) -> list[tuple[tuple[Block, ...], str]]:
     chosen = Settings.read({**given, **settings})
     tasks, setting = chosen.tasks(ALFWORLD, Setting())
     room = Classroom(ALFWORLD, tuple(tasks), setting, chosen)
-    plan = room.student(condition, "planner", NamedModel("planner"))
+    design = room.student(condition, "planner", NamedModel("planner"))
     found: list[tuple[tuple[Block, ...], str]] = []
 
     def answer(request) -> str:
         found.append((request.prompt.blocks, request.prompt.text))
         return "Thought: I look.\nAction: look"
 
-    seat = Seat(plan, FunctionModel(answer, plans=False))
+    seat = Seat(design, FunctionModel(answer, plans=False))
     play = seat.begin(tasks[0], ALFWORLD.open(tasks[0], setting))
     for _ in range(3):
         play.step()

@@ -16,7 +16,7 @@ from rpms.logic.errors import FileError, InputError
 from rpms.logic.goal import Progress
 from rpms.models.policy import FunctionModel
 from rpms.paper.condition import CONDITIONS
-from rpms.play.plan import NamedModel, lend
+from rpms.play.design import NamedModel, lend
 from rpms.play.run import Listener, run
 from rpms.play.seats import Seat
 from rpms.play.settings import Settings
@@ -114,9 +114,9 @@ def test_a_pair_is_the_prompt_that_a_run_of_the_condition_shows(taught, tmp_path
             asked.append(key)
             return lessons[key].completion[0].content
 
-        plan = room.student(condition, "planner", NamedModel("planner"))
-        plan = replace(plan, open_model=lend(FunctionModel(answer)))
-        summary = run(plan, tmp_path / condition)
+        design = room.student(condition, "planner", NamedModel("planner"))
+        design = replace(design, open_model=lend(FunctionModel(answer)))
+        summary = run(design, tmp_path / condition)
         assert summary.won == len(room.tasks)
         assert len(asked) == len(lessons)
 
@@ -199,11 +199,11 @@ def test_wherever_a_student_is_the_teacher_wins_from_there(place):
     pytest.fail("the teacher did not win")
 
 
-def episode_of(plan, task, commands: list[str]):
+def episode_of(design, task, commands: list[str]):
     """The episode of a student that does what it is told, and thinks nothing of it."""
     said = iter(commands)
     model = FunctionModel(lambda _: f"Thought: hm.\nAction: {next(said)}")
-    play = Seat(plan, model).begin(task, ALFWORLD.open(task, plan.setting))
+    play = Seat(design, model).begin(task, ALFWORLD.open(task, design.setting))
     for _ in commands:
         play.step()
     return play.episode()
@@ -211,9 +211,9 @@ def episode_of(plan, task, commands: list[str]):
 
 def test_a_loop_is_corrected_and_spread_over_the_episode():
     room = classroom(1)
-    plan = room.student("full", "planner", NamedModel("planner"))
-    episode = episode_of(plan, room.tasks[0], ["go to nowhere", "inventory"] * 15)
-    corrections = Corrections(room.teacher(), plan, "full", Thoughts.WORDS, most=5)
+    design = room.student("full", "planner", NamedModel("planner"))
+    episode = episode_of(design, room.tasks[0], ["go to nowhere", "inventory"] * 15)
+    corrections = Corrections(room.teacher(), design, "full", Thoughts.WORDS, most=5)
     lines = [json.loads(line) for line in corrections(episode).splitlines()]
     assert [line["step"] for line in lines] == [1, 7, 13, 19, 25]
     assert {line["source"] for line in lines} == {"correction"}

@@ -19,7 +19,7 @@ from rpms.models.hf.adapters import TAUGHT, WeightsName, read_weights
 from rpms.models.hf.weights import load_weights
 from rpms.models.windows import context_window
 from rpms.paper.prompt import Message
-from rpms.play.plan import NamedModel
+from rpms.play.design import NamedModel
 from rpms.play.run import Interrupted, Listener
 from rpms.teaching.classroom import correct
 from rpms.teaching.pairs import Pair, PairSource, add_pairs, read_pairs
@@ -336,8 +336,8 @@ def test_rounds_of_corrections_and_unusual_thoughts_are_told_by_the_protocol(sch
     assert (taught.corrections, taught.rounds) == (2, 2)
     room = classroom()
     name = f"hf/{base}+{tmp_path / 'twice'}"
-    plan = room.student("full", name, NamedModel(name))
-    told = plan.protocol().settings["taught"]
+    design = room.student("full", name, NamedModel(name))
+    told = design.protocol().settings["taught"]
     assert told["rounds"] == 2
     assert told["thoughts"] == ["printed", "words"]
     assert len(told["prompts"]) == 18  # conditions of these pairs' own, not the four
@@ -353,9 +353,9 @@ def test_games_that_a_model_was_taught_on_are_not_played_as_a_test(school, tmp_p
     given = {"tasks": room.tasks, "setting": room.setting}
     settings = replace(room.settings, condition="baseline")
     with pytest.raises(InputError, match="was taught on 1 of these 2 tasks"):
-        settings.plan(room.world, model, NamedModel(model), **given)
-    plan = settings.plan(room.world, model, NamedModel(model), overlap=True, **given)
-    told = plan.protocol().settings["taught"]
+        settings.design(room.world, model, NamedModel(model), **given)
+    design = settings.design(room.world, model, NamedModel(model), overlap=True, **given)
+    told = design.protocol().settings["taught"]
     assert (told["hash"], told["games"], told["corrections"]) == (known.hash, 1, 0)
     assert told["overlap"] == 1
 

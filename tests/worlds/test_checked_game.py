@@ -20,7 +20,7 @@ from rpms.logic.goal import Goal
 from rpms.play.run import run
 from rpms.worlds.base import Command, Outcome, Setting, Task
 from tests.play.corridor import Corridor, CorridorBelief
-from tests.play.test_run import plan as plan_of
+from tests.play.test_run import design as design_of
 
 
 def exits():
@@ -151,7 +151,7 @@ def test_scores_and_flags_of_numpy_are_taken():
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_run_counts_it_as_a_world_error(tmp_path, answer, at_once):
-    rows = run(plan_of(on=Broken(ANSWERS[answer], at_once=at_once)), tmp_path).rows
+    rows = run(design_of(on=Broken(ANSWERS[answer], at_once=at_once)), tmp_path).rows
     assert rows
     assert all(row.ending == "world error" for row in rows)
 
@@ -199,7 +199,7 @@ def test_every_method_of_a_world_is_held_to_what_it_promises(tmp_path, method):
             return answer() if answer is exits else answer(*given)
 
         world = type("Odd", (Corridor,), {method: broken, "name": "odd"})()
-        rows = run(plan_of(on=world), tmp_path / str(number)).rows
+        rows = run(design_of(on=world), tmp_path / str(number)).rows
         assert rows
         assert {row.ending for row in rows} == {"world error"}
 
@@ -224,7 +224,7 @@ def belief_that(method, answer):
     ],
 )
 def test_a_belief_of_a_world_is_held_to_it_too(tmp_path, method, answer):
-    rows = run(plan_of(on=belief_that(method, answer)), tmp_path).rows
+    rows = run(design_of(on=belief_that(method, answer)), tmp_path).rows
     assert rows
     assert {row.ending for row in rows} == {"world error"}
 
@@ -281,6 +281,6 @@ def test_a_game_that_cannot_be_closed_was_played_all_the_same(tmp_path, caplog):
             return game
 
     with caplog.at_level(logging.WARNING, "rpms"):
-        rows = run(plan_of(on=Stuck()), tmp_path).rows
+        rows = run(design_of(on=Stuck()), tmp_path).rows
     assert {row.ending for row in rows}.isdisjoint({"world error"})
     assert "the world failed in close" in caplog.text

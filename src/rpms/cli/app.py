@@ -257,7 +257,9 @@ def _join_lines(command: Any) -> None:
 
     Typer does so with the first paragraph alone.
     """
-    paragraphs = cleandoc(command.help or "").split("\n\n")
-    command.help = "\n\n".join([" ".join(each.split()) for each in paragraphs])
+    paragraphs: list[str] = []
+    for paragraph in cleandoc(command.help or "").split("\n\n"):
+        paragraphs.append(" ".join(paragraph.split()))
+    command.help = "\n\n".join(paragraphs)
     for below in getattr(command, "commands", {}).values():
         _join_lines(below)

@@ -145,9 +145,9 @@ def _write_page(steps: list[Audited], log: Path, out: Path, notes: list[str]) ->
 
 
 def _objection_row(number: int, step: Audited) -> list[str]:
-    rules = ", ".join(each.rule for each in step.objections)
-    facts = "; ".join(dict.fromkeys(each.facts for each in step.objections))
-    words = (step.call.text, step.grade, rules, facts)
+    rules = [each.rule for each in step.objections]
+    facts = dict.fromkeys(each.facts for each in step.objections)
+    words = (step.call.text, step.grade, ", ".join(rules), "; ".join(facts))
     return [str(number), *(excerpt(word, 200) for word in words)]
 
 

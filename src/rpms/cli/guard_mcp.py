@@ -15,92 +15,106 @@ from rpms.logic.errors import InputError
 if TYPE_CHECKING:
     from rpms.guard.guard import Guard
     from rpms.guard.log import GuardLog
-    from rpms.guard.mcp_proxy import Listen
+    from rpms.guard.mcp_proxy import Listen, Proxy
 
 _LONGEST = 86_400.0
 """Seconds of a --timeout."""
 _MEGABYTE = 1_000_000
 
 
+ManualOption = Annotated[
+    list[str], typer.Option(help="The guard's manual; repeat it for more.", metavar="FILE")
+]
+CommandArgument = Annotated[
+    list[str] | None, typer.Argument(help="The server, after `--`.", show_default=False)
+]
+PythonOption = Annotated[
+    Path | None,
+    typer.Option(help="The Python file with the functions the manual names.", metavar="FILE"),
+]
+LogOption = Annotated[
+    Path | None,
+    typer.Option(help="Write every call, ruling and result to this file.", metavar="FILE"),
+]
+LogLimitOption = Annotated[
+    float, typer.Option(help="Move the log to FILE.1 when it is larger.", metavar="MB")
+]
+TimeoutOption = Annotated[float, typer.Option(help="Time that a call may take.", metavar="SECONDS")]
+ObserveOption = Annotated[
+    bool, typer.Option("--observe-only", help="Judge and log; let every call through.")
+]
+StoreOption = Annotated[
+    Path | None, typer.Option(help="A SQLite file in which guards share facts.", metavar="FILE")
+]
+SessionOption = Annotated[
+    str,
+    typer.Option(help="What the log has under this name is known from the start.", metavar="NAME"),
+]
+ServerOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help=(
+            "An address, or a command; repeat it for more. To addresses the token in"
+            " RPMS_GUARD_SERVER_TOKEN is sent."
+        )
+    ),
+]
+ListenOption = Annotated[
+    str,
+    typer.Option(help="Serve Streamable HTTP at /mcp instead of stdio.", metavar="HOST:PORT"),
+]
+TokensOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Lines of a client's name and its token; RPMS_GUARD_TOKEN is that of one client.",
+        metavar="FILE",
+    ),
+]
+JwksOption = Annotated[
+    str,
+    typer.Option(
+        help=(
+            "Take tokens (JWT) that are signed with a key from here, with --issuer and --audience."
+        ),
+        metavar="URL",
+    ),
+]
+IssuerOption = Annotated[str, typer.Option(help="Who must have issued a JWT.")]
+AudienceOption = Annotated[str, typer.Option(help="Whom a JWT must be for.")]
+ClaimOption = Annotated[
+    str,
+    typer.Option(
+        help="The claim of a JWT that tells clients apart; its subject by default.",
+        metavar="NAME",
+    ),
+]
+HostOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A name by which clients may address this server; repeat it for more.",
+        metavar="NAME",
+    ),
+]
+
+
 def run(
-    manual: Annotated[
-        list[str], typer.Option(help="The guard's manual; repeat it for more.", metavar="FILE")
-    ],
-    command: Annotated[
-        list[str] | None, typer.Argument(help="The server, after `--`.", show_default=False)
-    ] = None,
-    python: Annotated[
-        Path | None,
-        typer.Option(help="The Python file with the functions the manual names.", metavar="FILE"),
-    ] = None,
-    log: Annotated[
-        Path | None,
-        typer.Option(help="Write every call, ruling and result to this file.", metavar="FILE"),
-    ] = None,
-    log_limit: Annotated[
-        float, typer.Option(help="Move the log to FILE.1 when it is larger.", metavar="MB")
-    ] = 0.0,
-    timeout: Annotated[
-        float, typer.Option(help="Time that a call may take.", metavar="SECONDS")
-    ] = 300.0,
-    observe_only: Annotated[
-        bool, typer.Option("--observe-only", help="Judge and log; let every call through.")
-    ] = False,
-    store: Annotated[
-        Path | None, typer.Option(help="A SQLite file in which guards share facts.", metavar="FILE")
-    ] = None,
-    session: Annotated[
-        str,
-        typer.Option(
-            help="What the log has under this name is known from the start.", metavar="NAME"
-        ),
-    ] = "",
-    server: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=(
-                "An address, or a command; repeat it for more. To addresses the token in"
-                " RPMS_GUARD_SERVER_TOKEN is sent."
-            )
-        ),
-    ] = None,
-    listen: Annotated[
-        str,
-        typer.Option(help="Serve Streamable HTTP at /mcp instead of stdio.", metavar="HOST:PORT"),
-    ] = "",
-    tokens: Annotated[
-        Path | None,
-        typer.Option(
-            help="Lines of a client's name and its token; RPMS_GUARD_TOKEN is that of one client.",
-            metavar="FILE",
-        ),
-    ] = None,
-    jwks: Annotated[
-        str,
-        typer.Option(
-            help=(
-                "Take tokens (JWT) that are signed with a key from here, with --issuer and"
-                " --audience."
-            ),
-            metavar="URL",
-        ),
-    ] = "",
-    issuer: Annotated[str, typer.Option(help="Who must have issued a JWT.")] = "",
-    audience: Annotated[str, typer.Option(help="Whom a JWT must be for.")] = "",
-    claim: Annotated[
-        str,
-        typer.Option(
-            help="The claim of a JWT that tells clients apart; its subject by default.",
-            metavar="NAME",
-        ),
-    ] = "",
-    host: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A name by which clients may address this server; repeat it for more.",
-            metavar="NAME",
-        ),
-    ] = None,
+    manual: ManualOption,
+    command: CommandArgument = None,
+    python: PythonOption = None,
+    log: LogOption = None,
+    log_limit: LogLimitOption = 0.0,
+    timeout: TimeoutOption = 300.0,
+    observe_only: ObserveOption = False,
+    store: StoreOption = None,
+    session: SessionOption = "",
+    server: ServerOption = None,
+    listen: ListenOption = "",
+    tokens: TokensOption = None,
+    jwks: JwksOption = "",
+    issuer: IssuerOption = "",
+    audience: AudienceOption = "",
+    claim: ClaimOption = "",
+    host: HostOption = None,
 ) -> None:
     """Run MCP servers behind the guard: calls are checked, and so are resources and prompts."""
     servers = _servers_named(command, server)
@@ -140,6 +154,13 @@ def run(
         patience=timeout,
         auth=served.auth() if served is not None else None,
     )
+    _serve(proxy, served)
+
+
+def _serve(proxy: "Proxy", served: "Listen | None") -> None:
+    """Serve at an address; without one, the client that started this process."""
+    from rpms.guard import mcp_proxy  # noqa: PLC0415
+
     if served is None:
         mcp_proxy.run_stdio(proxy)
         return

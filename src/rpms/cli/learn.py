@@ -24,7 +24,7 @@ from rpms.cli.shared_options import (
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import one_line
 from rpms.learning.insights import gather_experience
-from rpms.learning.rounds import LearningPlan, Round, continued, learn, learned
+from rpms.learning.rounds import LearningDesign, Round, continued, learn, learned
 from rpms.logic.errors import InputError
 from rpms.models.base import Decoding
 from rpms.models.catalogue import (
@@ -35,8 +35,8 @@ from rpms.models.catalogue import (
 )
 from rpms.models.windows import context_window
 from rpms.paper.condition import LATER, Condition, named_condition
+from rpms.play.design import NamedModel, OpenModel
 from rpms.play.display import progress
-from rpms.play.plan import NamedModel, OpenModel
 from rpms.play.run import Listener, RunOptions
 from rpms.play.settings import Settings
 from rpms.play.trials import trial_folders
@@ -110,8 +110,8 @@ def learn_memory(
         runner=resources.player(), price=price, meter=resources.meter({model: price})
     )
     window = context_window(model, settings.context, resources.base_url).tokens
-    plan = LearningPlan(
-        settings.plan(found, model, named, window, tasks=tasks, setting=setting, condition=first),
+    design = LearningDesign(
+        settings.design(found, model, named, window, tasks=tasks, setting=setting, condition=first),
         rounds,
         first=first,
         later=after_it,
@@ -121,21 +121,21 @@ def learn_memory(
         words=_wording(lessons, named, run_options),
     )
     if go_on:
-        plan = continued(plan, out)
+        design = continued(design, out)
     if audit:
-        _require_memory_to_audit(after_it, plan.before + rounds)
-    resources.check(named, begun=RunFolder(round_folder(out, plan.before + 1)).begun)
+        _require_memory_to_audit(after_it, design.before + rounds)
+    resources.check(named, begun=RunFolder(round_folder(out, design.before + 1)).begun)
     options.note_idle_parts(found, [first.enforcement], model)
     console = make_console()
 
     def listen(number: int) -> Listener:
-        say(f"round {number} of {plan.before + rounds}")
+        say(f"round {number} of {design.before + rounds}")
         return progress(console, price)
 
     def tell(result: Round) -> None:
         say("\n".join(learned([result])))
 
-    *_, last = learn(plan, out, resources.workers, listen, after=tell, empty=False, **run_options)
+    *_, last = learn(design, out, resources.workers, listen, after=tell, empty=False, **run_options)
     say(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…")
 
 

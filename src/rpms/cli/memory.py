@@ -16,7 +16,7 @@ from rpms.cli.screen import complain, make_console, say
 from rpms.foreign.file_reader import open_regular
 from rpms.foreign.shown import excerpt
 from rpms.learning.audit import CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
-from rpms.learning.effects import ALPHA, LEAST
+from rpms.learning.entry_effects import ALPHA, LEAST
 from rpms.learning.inventory import (
     COLUMNS,
     Stats,
@@ -343,6 +343,7 @@ def _check_played_with(file: Path, world: str, entries: Container[str], found: A
 
 
 def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
+    """Print an audit: a summary, tables of kinds and entries, and the reason of each verdict."""
     # a narrower terminal wraps a row
     console = make_console(soft_wrap=True, width=max(make_console().width, 132))
     masks = ", ".join(f"{mask:.0%}" for mask in found.masks)

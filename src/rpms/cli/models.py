@@ -23,8 +23,8 @@ from rpms.models.catalogue import (
 )
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import Patience
-from rpms.paper.building import Budget, build
-from rpms.paper.prompt import Layout, Part, make_block
+from rpms.paper.prompt import Budget, Layout, Part, make_block
+from rpms.paper.selection import build
 from rpms.report.table import TableCell, grid
 from rpms.store.answers import PackedAnswers, open_answers, pack, shipped_records
 from rpms.store.price import Price

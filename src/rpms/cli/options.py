@@ -12,7 +12,7 @@ from rpms.models.windows import Window
 from rpms.paper.enforcement import Constrained, Enforcement
 from rpms.paper.recall import EpisodicMemory
 from rpms.parts import unused
-from rpms.play.plan import RunPlan
+from rpms.play.design import RunDesign
 from rpms.play.settings import Settings
 from rpms.play.sources import can_play, idle_parts
 from rpms.play.task_choice import place_of, variation_called
@@ -82,25 +82,25 @@ def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
     return EpisodicMemory(world=world.name) if file is None else read_frozen(file, world.name)
 
 
-def note_knowledge(settings: Settings, plan: RunPlan, window: Window) -> None:
+def note_knowledge(settings: Settings, design: RunDesign, window: Window) -> None:
     """Say what was not given and was taken from elsewhere, and that --mask hides nothing if nothing
     is recalled.
     """
-    remembers = plan.condition.memory
+    remembers = design.condition.memory
     if remembers and settings.memory is None:
         complain(
-            f"note: the memory is the one embedded in {plan.world.name}; --memory gives another"
+            f"note: the memory is the one embedded in {design.world.name}; --memory gives another"
         )
     if window.note:
-        complain(f"note: {plan.model_name}: {window.note}")
-    if settings.mask and not (remembers and plan.memory.entries):
+        complain(f"note: {design.model_name}: {window.note}")
+    if settings.mask and not (remembers and design.memory.entries):
         why = "the memory is empty" if remembers else "memory is off in this condition"
         complain(f"note: --mask hides nothing: {why}")
-    empty = not plan.memory.entries
-    silent = silent_model(plan.model_name)
-    never = unused(plan.sources.seams, plan.condition, empty=empty, silent=silent)
+    empty = not design.memory.entries
+    silent = silent_model(design.model_name)
+    never = unused(design.sources.seams, design.condition, empty=empty, silent=silent)
     complain(*(f"note: {words}" for words in never))
-    note_idle_parts(plan.world, [plan.condition.enforcement], plan.model_name)
+    note_idle_parts(design.world, [design.condition.enforcement], design.model_name)
 
 
 def silent_model(model: str) -> str:

@@ -34,8 +34,8 @@ from rpms.models.catalogue import Backend, parse_model_name
 from rpms.models.windows import context_window
 from rpms.paper.enforcement import GuardMode
 from rpms.paper.episode import Ending, Episode, Step
+from rpms.play.design import NamedModel, RunDesign, lend
 from rpms.play.methods import NOTHING, Earlier, Reflection
-from rpms.play.plan import NamedModel, RunPlan, lend
 from rpms.play.seats import Play, Seat, play
 from rpms.play.settings import Settings
 from rpms.play.understanding import Reads
@@ -93,7 +93,7 @@ def main(
     window = context_window(model, settings.context, base_url)
     named = NamedModel(model, model_options(base_url))
     answering = _open_model(named, console, found)
-    plan = settings.plan(
+    design = settings.design(
         found,
         model,
         lend(answering),
@@ -105,10 +105,10 @@ def main(
     )
     if settings.condition != asked.condition:
         complain("note: there is no memory, so the condition is rules-only; --memory gives one")
-    options.note_knowledge(settings, plan, window)
+    options.note_knowledge(settings, design, window)
     watched = _Watched(
         console,
-        plan,
+        design,
         answering,
         _reads(settings.reader or "", named, answering),
         partial(show_step, console, prompts=show_prompts, verbose=verbose),
@@ -152,7 +152,7 @@ class _Watched:
     """One task, shown while it is played."""
 
     console: Console
-    plan: RunPlan
+    design: RunDesign
     model: Model
     reads: Reads
     show_step: Callable[..., None]
@@ -172,11 +172,11 @@ class _Watched:
         """
         result: Episode | None = None
         brought = NOTHING
-        for trial in range(self.plan.method.trials):
-            seat = Seat(replace(self.plan, trial=trial), self.model, reads=self.reads)
+        for trial in range(self.design.method.trials):
+            seat = Seat(replace(self.design, trial=trial), self.model, reads=self.reads)
             if result is not None:
                 earlier = Earlier.of(result, str(result.ending), brought.carried)
-                brought = seat.reflect(self.plan.tasks[0], earlier)
+                brought = seat.reflect(self.design.tasks[0], earlier)
             result = self._attempt(seat, brought)
             _show_end(self.console, result)
             if result.won:
@@ -185,8 +185,8 @@ class _Watched:
 
     def _attempt(self, seat: Seat, brought: Reflection) -> Episode:
         is_first = self.now is None
-        task = self.plan.tasks[0]
-        with closing(self.plan.world.open(task, self.plan.setting)) as game:
+        task = self.design.tasks[0]
+        with closing(self.design.world.open(task, self.design.setting)) as game:
             episode = seat.begin(task, game, brought)
             self.now = episode
             if self.own_goal and is_first:

@@ -82,20 +82,20 @@ def report(
         return
     for each in inputs:
         _check_input(each)
-    reports, guard_pages = needs_extra("pages", "guard_pages")
+    page_files = needs_extra("page_files")
     if all(map(is_guard_log, inputs)):
         place = out or beside(inputs[0], f"{inputs[0].stem}.report")
-        written = guard_pages.write_guard_report(inputs, place, title=title)
+        written = needs_extra("guard_pages").write_guard_report(inputs, place, title=title)
     else:
         place = out or inputs[0] / "report"
-        written = reports.write_report(
+        written = needs_extra("pages").write_report(
             inputs, place, title=title, with_published=published, pages=pages
         )
     # those of several models may be alike
     say(*(f"note: {note}" for note in dict.fromkeys(written.notes)))
     say(f"open {written.page}")
     if open_:
-        reports.open_report(written.folder)
+        page_files.open_report(written.folder)
 
 
 def _check_input(path: Path) -> None:
@@ -132,7 +132,7 @@ def view(
     inner = folder / "report"
     found = inner if (inner / "index.html").is_file() else folder
     if port is None:
-        needs_extra("pages").open_report(found)
+        needs_extra("page_files").open_report(found)
         return
     serve(make_server(found, host, port), str(found), host)
 
@@ -149,12 +149,12 @@ def leaderboard(
     """Rank models and agents by success, for each set of tasks they played under the same
     settings.
     """
-    leaderboards, table, pages = needs_extra("leaderboards", "table", "pages")
+    leaderboards, table, page_files = needs_extra("leaderboards", "table", "page_files")
     found = leaderboards.leaderboards(inputs)
     say(*(table.render(each, form) for each in found))
     if out is not None:
         shown = {"title": "Leaderboard", "tables": found}
-        say(f"open {pages.write_single(out, 'leaderboard.html', shown).page}")
+        say(f"open {page_files.write_single(out, 'leaderboard.html', shown).page}")
 
 
 def table(

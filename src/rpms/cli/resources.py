@@ -12,9 +12,9 @@ from rpms.cli.shared_options import BaseUrlOption, DataOption, PriceOption
 from rpms.logic.errors import InputError
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import NO_LLM, parse_model_name
+from rpms.play.design import NamedModel
 from rpms.play.meter import Limits, Meter, parse_duration
 from rpms.play.on_ray import OnRay
-from rpms.play.plan import NamedModel
 from rpms.play.run import MakeRunner
 from rpms.play.runners import InProcesses
 from rpms.play.settings import Settings

@@ -249,6 +249,7 @@ def check(
 
 
 def _found_sound(manual: RuleManual) -> None:
+    """Say what a manual without mistakes holds, and what may still be weak in it."""
     checkable = sum(bool(action.preconditions or action.effects) for action in manual.actions)
     counts = [
         f"{len(manual.rules)} rules",

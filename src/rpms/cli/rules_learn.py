@@ -303,9 +303,9 @@ def _tools_report(result: ToolsLearned, out: Path) -> Iterator[str]:
     needs = f"{len(result.needs)} needs"
     yield f"{out}: {needs}, from {result.calls:,} calls of which {result.failed:,} failed"
     for claim in result.needs:
-        yield f"  {claim.at[-1]} needs {claim.text}: {counts_of(claim)}"
+        yield f"  {claim.owner} needs {claim.text}: {counts_of(claim)}"
     for claim in result.possible:
-        yield f"  {claim.at[-1]} may need {claim.text}; it is not in the manual"
+        yield f"  {claim.owner} may need {claim.text}; it is not in the manual"
     if result.silent:
         silent = ", ".join(result.silent)
         yield f"nothing is known about tools that always worked or never did: {silent}"

@@ -28,9 +28,9 @@ from rpms.models.catalogue import (
 from rpms.models.windows import context_window
 from rpms.paper.enforcement import PRESETS
 from rpms.play.controls import play_controls
+from rpms.play.design import RunDesign
 from rpms.play.display import progress
 from rpms.play.epochs import agreement, run_epochs
-from rpms.play.plan import RunPlan
 from rpms.play.run import Listener, RunOptions
 from rpms.play.setting_values import worded
 from rpms.play.settings import Settings
@@ -94,7 +94,7 @@ def main(
     opened = resources.model(model, settings)
     window = context_window(model, settings.context, resources.base_url)
     extra = tuple(map(parse_parameter, parameter or ()))
-    plan = settings.plan(
+    design = settings.design(
         found,
         model,
         opened,
@@ -115,18 +115,18 @@ def main(
     meter = resources.meter({model: price})
     run_options = RunOptions(retry_errors=retry_errors, runner=player, price=price, meter=meter)
     resources.check(opened, begun=RunFolder(out).begun)
-    options.note_knowledge(settings, plan, window)
-    summaries = _play_epochs(plan, out, epochs, resources.workers, run_options)
-    controls = play_controls(plan, out, resources.workers, player)
-    say(*_remarks(plan, summaries, controls), f"episodes are in {out}")
+    options.note_knowledge(settings, design, window)
+    summaries = _play_epochs(design, out, epochs, resources.workers, run_options)
+    controls = play_controls(design, out, resources.workers, player)
+    say(*_remarks(design, summaries, controls), f"episodes are in {out}")
     if any(_failed_throughout(summary) for summary in summaries):
         raise typer.Exit(1)
 
 
 def _play_epochs(
-    plan: RunPlan, out: Path, epochs: int, workers: int | None, run_options: RunOptions
+    design: RunDesign, out: Path, epochs: int, workers: int | None, run_options: RunOptions
 ) -> list[RunSummary]:
-    """Play a plan once an epoch and tell each result; with several trials, the first one's is
+    """Play a design once an epoch and tell each result; with several trials, the first one's is
     returned.
     """
     console = make_console()
@@ -136,16 +136,16 @@ def _play_epochs(
             say(f"trial {trial}, of the tasks not won so far")
         return progress(console, run_options.get("price"))
 
-    def run_one(plan: RunPlan, folder: Path) -> Trials:
+    def run_one(design: RunDesign, folder: Path) -> Trials:
         if epochs > 1:
-            say(f"epoch {plan.epoch} of {epochs}")
-        trials = run_trials(plan, folder, workers, listen, **run_options)
+            say(f"epoch {design.epoch} of {epochs}")
+        trials = run_trials(design, folder, workers, listen, **run_options)
         print_summary(console, trials.summaries[0], RunFolder(folder))
-        if plan.method.question:
+        if design.method.question:
             say(*trial_lines(trials))
         return trials
 
-    return [trials.summaries[0] for trials in run_epochs(plan, out, epochs, run_one)]
+    return [trials.summaries[0] for trials in run_epochs(design, out, epochs, run_one)]
 
 
 def _read_part(part: str) -> slice:
@@ -156,19 +156,21 @@ def _read_part(part: str) -> slice:
 
 
 def _remarks(
-    plan: RunPlan, summaries: Sequence[RunSummary], controls: Mapping[str, RunSummary]
+    design: RunDesign, summaries: Sequence[RunSummary], controls: Mapping[str, RunSummary]
 ) -> Iterator[str]:
     """Remarks on a run: agreement of its epochs, wins of its controls, and tasks that the memory
     was learned from.
     """
-    won_by_epoch = [{row.task: row.won for row in summary.rows} for summary in summaries]
+    won_by_epoch: list[dict[str, bool]] = []
+    for summary in summaries:
+        won_by_epoch.append({row.task: row.won for row in summary.rows})
     agreed = agreement(won_by_epoch)
     if agreed is not None:
         yield agreed.text()
     for name, each in controls.items():
         yield f"{name}, choosing from the same menus, won {each.won} of {each.total}"
-    if plan.overlap:
-        known_tasks = f"{len(plan.overlap)} of {len(plan.tasks)} tasks that were played"
+    if design.overlap:
+        known_tasks = f"{len(design.overlap)} of {len(design.tasks)} tasks that were played"
         yield f"WARNING: the memory was learned from {known_tasks}"
 
 

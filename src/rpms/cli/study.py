@@ -21,14 +21,14 @@ from rpms.cli.shared_options import EpochsOption
 from rpms.cli.study_tables import estimates_table, results_table, waiting_time
 from rpms.foreign.shown import excerpt
 from rpms.learning.insights import gather_experience
-from rpms.learning.rounds import LearningPlan, learn, learned
+from rpms.learning.rounds import LearningDesign, learn, learned
 from rpms.logic.errors import InputError
 from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import Fetch, context_window
 from rpms.models.wire import fetch
 from rpms.parts import unused
+from rpms.play.design import NamedModel, RunDesign
 from rpms.play.display import progress
-from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import Listener, RunOptions
 from rpms.play.settings import Settings
 from rpms.report.comparison import Comparison
@@ -37,7 +37,7 @@ from rpms.store.expel_material import Experience
 from rpms.store.files import read_text
 from rpms.store.price import Price
 from rpms.store.runs import RunFolder
-from rpms.study.cells import Means, plan_round
+from rpms.study.cells import Means, design_round
 from rpms.study.estimate import ANSWER, STEPS, TURN, Estimate, estimate_study
 from rpms.study.running import run_study
 from rpms.study.studies import Learning, Study
@@ -362,7 +362,7 @@ class _AtConsole:
         say(what)
         return progress(self.console, self.prices.get(what.rpartition(", ")[0]))
 
-    def gather(self, folders: Sequence[Path], played: RunPlan) -> Experience:
+    def gather(self, folders: Sequence[Path], played: RunDesign) -> Experience:
         """Have a run's model draw insights from runs."""
         runs = [RunFolder(folder) for folder in folders]
         world = self.means.world.name
@@ -374,8 +374,8 @@ class _AtConsole:
     def learn(self, learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
         """Learn the study's memory: the file of each round."""
         means = self.means
-        plan = LearningPlan(
-            plan_round(learning, 1, model, means),
+        design = LearningDesign(
+            design_round(learning, 1, model, means),
             learning.rounds,
             learning.condition(1),
             learning.condition(2),
@@ -388,7 +388,7 @@ class _AtConsole:
         def listen(number: int) -> Listener:
             return self.listen(f"{model}, learning round {number}")
 
-        rounds = learn(plan, out, means.workers, listen, **run_options)
+        rounds = learn(design, out, means.workers, listen, **run_options)
         say("\n".join(learned(rounds)))
         return {result.number: result.file for result in rounds}
 

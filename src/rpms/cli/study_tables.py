@@ -46,7 +46,7 @@ def _switch(is_on: bool) -> str:
 
 def _entries(result: Result) -> str:
     """Entries of the memory."""
-    return str(len(result.plan.memory)) if result.case.condition.memory else "-"
+    return str(len(result.design.memory)) if result.case.condition.memory else "-"
 
 
 def _mean_steps(result: Result) -> str:
@@ -138,7 +138,7 @@ def _is_unlearned(result: Result) -> bool:
     """True if a condition with a memory found an empty one, though it was to have entries."""
     if not result.case.condition.memory or result.case.settings.memory == NO_MEMORY:
         return False
-    return not len(result.plan.memory)
+    return not len(result.design.memory)
 
 
 def estimates_table(

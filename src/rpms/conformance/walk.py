@@ -208,6 +208,9 @@ class Subject:
             return game.step(command)
 
     def _walk(self, task: Task, guided: bool) -> Walk:
+        """Walk through a task with random commands; if `guided`, some of them are what a plan would
+        do.
+        """
         with self.opened(task) as game:
             outcome = game.reset()
             action: str | None = None
@@ -258,7 +261,8 @@ class Subject:
         """A task played by its plans under `strict`, with doubt in the manual or without."""
         condition = replace(FULL, enforcement=with_part(STRICT, "doubt", doubt))
         mind = compose(condition, self.knowledge, EpisodicMemory())
-        player = Player(self.world, mind, PolicyModel("planner", follow_plan), Decoding())
+        planner = PolicyModel("planner", follow_plan)
+        player = Player(self.world, mind, planner, Decoding())
         return play_task(player, task, self.setting)
 
     def _choose(self, goal: Goal, moment: WalkStep) -> str:
@@ -326,8 +330,9 @@ class Subject:
             arity = len(predicate.args)
             tried = range(len(names)) if arity else range(1)
             for place in tried:
-                three = (names[place], names[(place + 1) % len(names)], names[0])
-                yield Atom(predicate.name, tuple(islice(cycle(three), arity)))
+                following = names[(place + 1) % len(names)]
+                three = cycle((names[place], following, names[0]))
+                yield Atom(predicate.name, tuple(islice(three, arity)))
 
     def atoms_of_commands(self, walk: Walk, moment: WalkStep) -> Iterator[Atom]:
         """The facts in the preconditions and effects of commands that are possible now."""

@@ -133,7 +133,8 @@ class Episodes:
         """Begin a task, whether or not the last one is over."""
         self.close()
         self._game = self.world.open(task, self.setting)
-        self.task, self.steps = task, 0
+        self.task = task
+        self.steps = 0
         opening = self._game.reset()
         if request := task.source.get(REQUEST):
             opening = replace(opening, observation=self.world.stating(opening.observation, request))

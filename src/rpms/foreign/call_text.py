@@ -129,6 +129,7 @@ def _from_json(text: str) -> WrittenCall:
 
 
 def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCall:
+    """Read `name(argument=value, …)`; values without a name are for the parameters in order."""
     opening = _NAME.match(text)
     if opening is None:
         raise NotACall("write a tool call: name(argument=value, …)")

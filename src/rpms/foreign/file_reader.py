@@ -17,7 +17,8 @@ from rpms.foreign.limits import (
 )
 from rpms.logic.errors import FileError, RPMSError
 
-_BLOCK, _CHUNK = 1 << 16, 1 << 20
+_BLOCK = 1 << 16
+_CHUNK = 1 << 20
 
 
 def read_bytes(file: str | Path, largest: int) -> bytes:

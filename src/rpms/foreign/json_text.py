@@ -114,42 +114,63 @@ class LineValue(NamedTuple, Generic[_Value]):
 
 def read_jsonl(
     file: str | Path,
-    lines: Iterable[str] | str,
+    lines: Iterable[str],
     read: Callable[[Any], _Value],
     problem: str,
     *,
     halves: bool = True,
-    damaged: bool = False,
 ) -> Iterator[LineValue[_Value]]:
-    """The values of JSON lines, as `read` makes them.
+    """The values of lines with one each, as `read` makes them; blank lines have none.
 
-    `lines`: the lines, with one value each; or one text, in which a value may take several lines.
     Checksums are for the caller to check. A mistake is a FileError that names the line and begins
-    with the `problem`. With `damaged`, what cannot be read is left out instead. Without `halves`, a
-    text that holds half of a letter is a mistake.
+    with the `problem`. Without `halves`, a text that holds half of a letter is a mistake.
     """
-    whole = isinstance(lines, str)
+    for number, line in enumerate(lines, 1):
+        if not line or line.isspace():
+            continue
+        try:
+            value = _ANY.decode(_counted(line))
+            found = _read_value(value, read, halves=halves or "\\u" not in line)
+        except (ValueError, RecursionError) as error:
+            raise FileError(file, number, f"{problem}: {_mistake(error)}") from None
+        yield LineValue(number, found)
+
+
+def read_json_values(
+    file: str | Path, text: str, read: Callable[[Any], _Value], problem: str
+) -> Iterator[LineValue[_Value]]:
+    """The values of a text in which each may take several lines, as `read` makes them.
+
+    A mistake is a FileError that names the line and begins with the `problem`; half of a letter is
+    one too.
+    """
     line = 1
-    for text in [lines] if isinstance(lines, str) else lines:
-        start = _after_blanks(text, 0)
-        line += text.count("\n", 0, start)
-        while start < len(text):
-            try:
-                value, end = DECODER.raw_decode(text, start) if whole else _value_of(text)
-                check_depth(value)
-                if not halves and text.find("\\u", start, end) >= 0:
-                    check_letters(value)
-                found = read(value)
-            except (ValueError, RecursionError) as error:
-                if damaged:
-                    break
-                further = text.count("\n", start, getattr(error, "pos", start))
-                raise FileError(file, line + further, f"{problem}: {_mistake(error)}") from None
-            yield LineValue(line, found)
-            following = _after_blanks(text, end)
-            line += text.count("\n", start, following)
-            start = following
-        line += text.count("\n", start) + 1
+    end = 0
+    start = _after_blanks(text, 0)
+    while start < len(text):
+        line += text.count("\n", end, start)
+        try:
+            value, following = DECODER.raw_decode(text, start)
+            has_escapes = text.find("\\u", start, following) >= 0
+            found = _read_value(value, read, halves=not has_escapes)
+        except (ValueError, RecursionError) as error:
+            mistake_at = getattr(error, "pos", start)
+            line += text.count("\n", start, mistake_at)
+            raise FileError(file, line, f"{problem}: {_mistake(error)}") from None
+        yield LineValue(line, found)
+        line += text.count("\n", start, following)
+        end = following
+        start = _after_blanks(text, end)
+
+
+def _read_value(value: Any, read: Callable[[Any], _Value], *, halves: bool) -> _Value:
+    """What `read` makes of a value that is not nested too deeply and, without `halves`, holds
+    whole letters only.
+    """
+    check_depth(value)
+    if not halves:
+        check_letters(value)
+    return read(value)
 
 
 def _after_blanks(text: str, place: int) -> int:
@@ -157,11 +178,6 @@ def _after_blanks(text: str, place: int) -> int:
     found = _BLANK.match(text, place)
     assert found is not None
     return found.end()
-
-
-def _value_of(text: str) -> tuple[Any, int]:
-    """The one JSON value of a text, and where it ends."""
-    return _ANY.decode(_counted(text)), len(text)
 
 
 def _counted(text: str) -> str:

@@ -97,8 +97,6 @@ LARGEST_CALL = 2 * MEGABYTE
 """Characters of a call's arguments: a large file that is written in one piece."""
 LARGEST_RESULT = 8 * MEGABYTE
 """Characters of a result that is read for facts; what is larger tells nothing."""
-LARGEST_MESSAGE = 16 * MEGABYTE
-"""Bytes of one MCP message, with the result in it."""
 LONGEST_FACT = 2.0
 """Seconds that a fact in Python may take: a model waits for the call."""
 MOST_HUNG = 8

@@ -156,8 +156,11 @@ class CallFacts:
         first = atoms[0].args[0]
         if isinstance(first, Absent):
             return Truth.UNKNOWN
-        tools = [atom.args[1] if atom.predicate == FROM_TOOL else "" for atom in atoms]
-        return self.conversation.belief.traces.truth(self._values.get(first, first), tools)
+        tools: list[str] = []
+        for atom in atoms:
+            tools.append(atom.args[1] if atom.predicate == FROM_TOOL else "")
+        value = self._values.get(first, first)
+        return self.conversation.belief.traces.truth(value, tools)
 
     def _ask(self, fact: ToolFact, atom: Atom) -> Truth:
         if not fact.python:
@@ -199,8 +202,10 @@ class CallFacts:
     def _names_of(self, arg: str, more: Mapping[str, Any]) -> list[str]:
         if not arg.startswith("<"):
             return [arg]
-        found = self.values_at(Path.parse(arg), more)
-        return [Absent(arg) if value is MISSING else self.name(value) for value in found]
+        names: list[str] = []
+        for value in self.values_at(Path.parse(arg), more):
+            names.append(Absent(arg) if value is MISSING else self.name(value))
+        return names
 
     # --- what the call changes ---
 

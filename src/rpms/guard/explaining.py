@@ -61,10 +61,16 @@ def explain_check(last: CheckedCall) -> list[str]:
 
 def list_known(belief: ToolBelief) -> list[str]:
     """The facts that are known, in alphabetical order, and the records."""
-    known = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in belief.known.items())
-    lines = ["", "facts:", *(f"  {excerpt(line)}" for line in known), "", "records:"]
-    for kind, those in belief.records.items():
-        lines += [f"  {excerpt(' '.join((kind, *names)))}" for names in those]
+    known: list[str] = []
+    for atom, holds in belief.known.items():
+        known.append(str(atom) if holds else f"not {atom}")
+    records: list[str] = []
+    for kind, every in belief.records.items():
+        records += [" ".join((kind, *names)) for names in every]
+    lines = ["", "facts:"]
+    lines += [f"  {excerpt(line)}" for line in sorted(known)]
+    lines += ["", "records:"]
+    lines += [f"  {excerpt(line)}" for line in records]
     return lines
 
 
@@ -80,10 +86,10 @@ def facts_over_arguments(facts: CallFacts) -> dict[Atom, Truth]:
     arguments = facts.call.arguments
     plain = [name for name, value in arguments.items() if isinstance(value, str | int | float)]
     found: dict[Atom, Truth] = {}
-    for name, fact in facts.manual.facts.items():
+    for predicate, fact in facts.manual.facts.items():
         for args in permutations(plain[:_MOST_ASKED], len(fact.predicate.args)):
-            named = tuple(facts.name(arguments[arg]) for arg in args)
-            found[Atom(name, args)] = _tried(facts, Atom(name, named))
+            values = tuple(facts.name(arguments[arg]) for arg in args)
+            found[Atom(predicate, args)] = _tried(facts, Atom(predicate, values))
     return found
 
 

@@ -82,6 +82,8 @@ _Approves = Callable[[Call, Ruling], Any]
 def _checked(
     tool: _Tool, function: Callable[..., Any], refused: _Refused, approves: _Approves | None
 ) -> Callable[..., Any]:
+    """A function that is called only if the guard lets it, and whose result the guard hears."""
+
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         asked = tool.ask(args, kwargs, can_ask=approves is not None)
@@ -102,6 +104,8 @@ def _checked(
 def _checked_async(
     tool: _Tool, function: Callable[..., Any], refused: _Refused, approves: _Approves | None
 ) -> Callable[..., Any]:
+    """The same for a function that is awaited; approval may be awaited too."""
+
     @wraps(function)
     async def checked(*args: Any, **kwargs: Any) -> Any:
         asked = tool.ask(args, kwargs, can_ask=approves is not None)

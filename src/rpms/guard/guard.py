@@ -326,6 +326,9 @@ class Guard:
             self._observe(Call(USER, {"text": text}), text, failed=False)
 
     def _observe(self, call: Call, result: object, *, failed: bool | None) -> None:
+        """Take in a call's result. Where it cannot be read or the guard fails on it, all that the
+        call may have changed is unknown.
+        """
         value = _value_of(call, result)
         if failed is None and value is not MISSING:
             failed = self.manual.failed(value)  # of what cannot be read, nobody knows

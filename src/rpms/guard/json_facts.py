@@ -88,9 +88,12 @@ class Path:
     @property
     def parameters(self) -> frozenset[str]:
         """The parameters that it speaks of."""
-        inner = (step.value if isinstance(step, Only) else step for step in self.steps)
-        named = {each.name for each in inner if isinstance(each, PathParameter)}
-        return frozenset(named | ({self.head} if self.head else set()))
+        named = {self.head} if self.head else set()
+        for step in self.steps:
+            inner = step.value if isinstance(step, Only) else step
+            if isinstance(inner, PathParameter):
+                named.add(inner.name)
+        return frozenset(named)
 
     def follow(self, start: object, values: Mapping[str, Any]) -> list[Any]:
         """Value at its end; MISSING for what is not there after a step that is."""

@@ -82,7 +82,8 @@ class ManualFiles:
         self._stamps = stamps
 
     def _say_what_changed(self, manual: ToolManual) -> None:
-        before, after = len(self._manual.policies), len(manual.policies)
+        before = len(self._manual.policies)
+        after = len(manual.policies)
         _LOUD.warning("the manual was read again: policies before %d, now %d", before, after)
 
 

@@ -132,6 +132,7 @@ class _Reader(ManualReader[ToolManual]):
     # --- where facts are from ---
 
     def _record(self, place: Place, value: object) -> None:
+        """Read what kind of record some tools return, and where its key and its parts are."""
         name = place.name
         read = place.read(RecordForm, value)
         if not NAME.fullmatch(name):
@@ -157,6 +158,7 @@ class _Reader(ManualReader[ToolManual]):
         return place.parsed(Path.parse, f"<{head}>{text[len(head) :]}")
 
     def _fact(self, place: Place, value: object) -> None:
+        """Read a fact: its words, and where its truth comes from."""
         name = place.name
         read, compared = self._fact_form(place, {} if value is None else value)
         if not NAME.fullmatch(name) or name == GIVEN or name in PREDICATES:
@@ -250,6 +252,7 @@ class _Reader(ManualReader[ToolManual]):
     # --- what is done ---
 
     def _tool(self, place: Place, value: object) -> None:
+        """Read what a tool needs, and what its calls change."""
         name = place.name
         given = {"args": plain(value)} if isinstance(value, list) else value or {}
         read = place.read(ToolForm, given)
@@ -283,6 +286,7 @@ class _Reader(ManualReader[ToolManual]):
         )
 
     def _forgotten(self, place: Place, text: str, names: frozenset[str]) -> Atom:
+        """Read which record a tool makes stale, by its key."""
         atom = place.parsed(parse_literal, text).atom
         kind = self.manual.records.get(atom.predicate)
         if kind is None:
@@ -300,6 +304,7 @@ class _Reader(ManualReader[ToolManual]):
         return Atom(atom.predicate, tuple(args))
 
     def _policy(self, place: Place, value: object) -> None:
+        """Read a policy: the tools that it is for, when it holds, and what it then requires."""
         id_ = place.name
         read = place.read(PolicyForm, value)
         if not ID.fullmatch(id_):

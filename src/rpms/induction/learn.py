@@ -14,6 +14,7 @@ from rpms.induction.conclusions.conclude import Doubts, Excluded, Learned, concl
 from rpms.induction.conclusions.learned_manual import manual_from
 from rpms.induction.conclusions.ledger import Ledger, vocabulary_of
 from rpms.induction.evidence.recorded_episodes import recorded
+from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.exploring.agenda import Exploring
 from rpms.induction.exploring.explorer import Explorer
 from rpms.induction.manuals.hand_edits import with_edits
@@ -73,13 +74,21 @@ class RulesLearned:
 
     @property
     def taken_out(self) -> tuple[Claim, ...]:
-        taken_out = [each for each in self.evidence.claims if each.label is Label.TAKEN_OUT]
-        return tuple(claim for claim in taken_out if claim.note)
+        """Lines that were wrong on episodes, or in play: their notes say where."""
+        found = []
+        for claim in self.evidence.claims:
+            if claim.label is Label.TAKEN_OUT and claim.note:
+                found.append(claim)
+        return tuple(found)
+
+
+def _tell_nobody(_episodes: int, _steps: int) -> None:
+    """Nobody is told how far a learning got."""
 
 
 @seldom_collected(WITHIN_A_LEARNING)
 def learn_rules(
-    plan: RulesPlan, out: Path, tell: Callable[[int, int], None] = lambda _episodes, _steps: None
+    plan: RulesPlan, out: Path, tell: Callable[[int, int], None] = _tell_nobody
 ) -> RulesLearned:
     """Learn a manual and write it with its evidence.
 
@@ -90,29 +99,31 @@ def learn_rules(
     traces = list(recorded(plan.world, plan.runs))
     aside = _read_runs(ledger, traces)
     explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.exploring, aside)
-    rehearsal = Rehearsal(
-        explorer, traces, lambda doubted: verified(ledger, aside, doubted).learned
-    )
+
+    def learned(doubted: Doubts) -> Learned:
+        return verified(ledger, aside, doubted).learned
+
+    rehearsal = Rehearsal(explorer, traces, learned)
     if plan.tasks:
         _explore(plan, out, rehearsal, tell)
     if not ledger.steps:
         raise InputError("there is nothing to learn from: no episode has a step")
     found = verified(ledger, aside, rehearsal.doubted, traces)
-    surprising, _ = rehearsal.mend(found.learned)
-    tree, repairs = mended(manual_tree(found.learned), surprising)
+    tree, repairs = mended(manual_tree(found.learned), rehearsal.mend(found.learned).edits)
     played = [*rehearsal.told(), *dict.fromkeys(claim.note for claim in repairs)]
     head = _head(plan, out, ledger, played)
     written = manual_yaml(tree, head)
     final, edits = with_edits(out, MANUAL, before, tree)
     text = manual_yaml(final, head) if edits else written
     manual = _read_written(out, text, edited=bool(edits))
+    # of a line that was mended, what was said last counts
     claims = {claim.place: claim for claim in (*claims_of(found.learned), *repairs)}
     evidence = Evidence(
         plan.world.name,
         (*claims.values(), *found.taken_out, *edits),
         plan.split,
-        ledger.episodes,
-        ledger.steps,
+        episodes=ledger.episodes,
+        steps=ledger.steps,
         kept_aside=len(aside),
         undetermined=_undetermined(ledger),
         written=written,
@@ -123,7 +134,12 @@ def learn_rules(
     if edits or repairs:
         verification = verify(manual, plan.world, aside)
     return RulesLearned(
-        found.learned, evidence, verification, tuple(played), tuple(edits), tuple(traces)
+        found.learned,
+        evidence,
+        verification,
+        played=tuple(played),
+        edits=tuple(edits),
+        traces=tuple(traces),
     )
 
 
@@ -231,20 +247,21 @@ def _wrong_needs(learned: Learned, found: Verification, excluded: Excluded) -> I
         support = _taken_out([each.witness], note)
         table = _table_of(action, each.clause)
         if table is not None:
-            kinds = tuple(kind_of(each.kinds[slot]) for slot in table.slots)
+            kinds = tuple(kind_of(each.names[slot]) for slot in table.slots)
             excluded.kinds.add((table.name, kinds))
             yield support.claim(("kinds", table.name), "no", ", ".join(kinds))
             continue
-        slots = {name: str(slot) for slot, name in enumerate(action.parameters)}
+        slot_of = {name: slot for slot, name in slots_of(action.parameters).items()}
         needs = excluded.needs.setdefault(action.template, set())
-        needs.update(each.clause.bind(slots).literals)
+        needs.update(each.clause.bind(slot_of).literals)
         yield support.claim(("environment", action.name), "preconditions", str(each.clause))
 
 
 def _table_of(action: ActionModel, clause: Clause) -> KindTable | None:
     """The table of kinds that a precondition asks; None for one about facts."""
+    asked = {literal.atom.predicate for literal in clause.literals}
     for table in action.tables:
-        if table.name == clause.literals[0].atom.predicate:
+        if asked == {table.name}:
             return table
     return None
 
@@ -254,11 +271,12 @@ def _wrong_effects(learned: Learned, found: Verification, excluded: Excluded) ->
     actions = {action.name for action in learned.actions}
     claimed = {each.schema.name: 1 / each.schema.steps for each in learned.processes}
     note = "when episodes were replayed, it came about too seldom"
-    for (name, effect), told in found.effects.items():
-        if told.fails(claimed.get(name, 1.0)) and (name, effect) not in excluded.effects:
+    for (name, effect), seen in found.effects.items():
+        is_wrong = seen.fails(claimed.get(name, 1.0))
+        if is_wrong and (name, effect) not in excluded.effects:
             excluded.effects.add((name, effect))
             section = "environment" if name in actions else "processes"
-            support = _taken_out(told.missed, note, told.seen)
+            support = _taken_out(seen.missed, note, seen.seen)
             yield support.claim((section, name), "effects", str(effect))
 
 
@@ -293,7 +311,10 @@ def _undetermined(ledger: Ledger) -> int:
     worked: Counter[object] = Counter()
     refused: Counter[object] = Counter()
     for book in ledger.books.values():
-        for each in book.attempts:
-            ended = refused if each.refused else worked
-            ended[book.template, each.kinds, each.true, each.false] += 1
+        for attempt in book.attempts:
+            same = (book.template, attempt.kinds, attempt.true, attempt.false)
+            if attempt.refused:
+                refused[same] += 1
+            else:
+                worked[same] += 1
     return (worked & refused).total()

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import count
 from math import ceil
+from typing import NamedTuple
 
 from rpms.induction.conclusions.conclude import Doubts, Learned
 from rpms.induction.conclusions.learned_manual import manual_from
@@ -92,25 +93,36 @@ class Rehearsal:
     def _play_round(self, tasks: Mapping[str, Task], mind: Mind) -> Iterator[Trace]:
         """Play a task of each type, as long as there are steps."""
         for type_, task in tasks.items():
-            again = bool(self._earlier) and self._earlier[0].task == task.id
-            trace = self._earlier.pop(0) if again else self._next(task, mind)
-            if trace is None:
-                continue
-            self._surprised |= not self._is_quiet(type_, trace)
-            if again:
+            trace = self._take_known_episode(task)
+            if trace is not None:
+                self._listen(type_, trace)
                 self.traces.append(trace)
             else:
+                trace = self._next(task, mind)
+                if trace is None:
+                    continue
+                self._listen(type_, trace)
                 yield trace
             if self._is_over:
                 return
 
-    def _is_quiet(self, type_: str, trace: Trace) -> bool:
-        """Learn from an episode of a type; True if nothing surprised."""
-        quiet = self._take_in(trace)
-        self._quiet[type_] = self._quiet[type_] + 1 if quiet else 0
+    def _take_known_episode(self, task: Task) -> Trace | None:
+        """Take the next of the episodes that are known already, if it is of a task: it is used
+        once.
+        """
+        if not self._earlier or self._earlier[0].task != task.id:
+            return None
+        return self._earlier.pop(0)
+
+    def _listen(self, type_: str, trace: Trace) -> None:
+        """Learn from an episode of a type, and note whether anything surprised."""
+        if self._take_in(trace):
+            self._quiet[type_] += 1
+        else:
+            self._quiet[type_] = 0
+            self._surprised = True
         if not _is_played(trace):
             self.explorer.agenda.draw_conclusions()
-        return quiet
 
     def _mended_mind(self) -> Mind:
         """A mind with the manual as it was learned and mended so far. With it each type has to
@@ -119,7 +131,7 @@ class Rehearsal:
         explorer = self.explorer
         learned = self.learned(self.doubted)
         explorer.agenda.adopt(learned)
-        knowledge = replace(knowledge_of(explorer.world), manual=self.mend(learned)[1])
+        knowledge = replace(knowledge_of(explorer.world), manual=self.mend(learned).manual)
         self._mended = {type_: len(games) for type_, games in self.results.items()}
         for type_, won in self._quiet.items():
             self._quiet[type_] = min(won, self._enough - 1)
@@ -133,32 +145,31 @@ class Rehearsal:
         self._enough = max(LIMITS.several, ceil(LIMITS.quiet_games / len(types)))
         for number in count():
             before = self.explorer.episodes
-            left = [type_ for type_ in types if self._quiet[type_] < self._enough]
-            if self._is_over or not left:
+            round_: dict[str, Task] = {}
+            for type_, tasks in types.items():
+                if self._quiet[type_] < self._enough:
+                    round_[type_] = tasks[number % len(tasks)]
+            if self._is_over or not round_:
                 return
-            yield {type_: types[type_][number % len(types[type_])] for type_ in left}
+            yield round_
             if self.explorer.episodes == before:
                 return
 
-    def mend(self, learned: Learned) -> tuple[dict[Edit, list[Witness]], RuleManual]:
-        """Edits that foretell what would surprise in the games played, with these steps, and
-        the manual with them.
-        """
+    def mend(self, learned: Learned) -> "Mended":
+        """Foretell what would surprise in the games played."""
+        manual = manual_from(learned)
         if not any(map(_is_played, self.traces)):
-            return {}, manual_from(learned)  # so that no episode has to be read again
+            return Mended({}, manual)  # so that no episode has to be read again
         self._steps += recorded_steps(self.explorer.world, self.traces[self._read :])
         self._read = len(self.traces)
-        played = []
-        for step in self._steps:
-            if step.witness.episode.startswith(PLAYED):
-                played.append(step)
-        proposals, manual = propose(manual_from(learned), self._steps, played, LIMITS.decisive)
-        passed = []
-        for each in proposals:
-            if each.edit is not None:
-                for step in each.where:
-                    passed.append((each.edit, step.witness))
-        return grouped(passed), manual
+        played = [step for step in self._steps if step.witness.episode.startswith(PLAYED)]
+        mending = propose(manual, self._steps, played, LIMITS.decisive)
+        edits: dict[Edit, list[Witness]] = {}
+        for proposal in mending.proposals:
+            if proposal.edit is not None:
+                where = edits.setdefault(proposal.edit, [])
+                where += [step.witness for step in proposal.where]
+        return Mended(edits, mending.manual)
 
     def _next(self, task: Task, mind: Mind) -> Trace | None:
         """An episode played with the manual, or, where it has lost its type, one in which
@@ -227,7 +238,7 @@ class Rehearsal:
         for action in learned.actions:
             book = self.explorer.ledger.books[action.template]
             done = [each for each in book.successes if each.witness.episode == trace.episode]
-            for literal in {*action.explaining} - {*action.likely}:
+            for literal in set(action.explaining) - set(action.likely):
                 if not all(book.holds(literal, attempt) for attempt in done):
                     self.doubted.setdefault(action.template, set()).add(literal)
 
@@ -236,15 +247,24 @@ class Rehearsal:
         types = {*self.results}
         if self.explorer.tasks:
             types.update(self.explorer.ledger.goals)
-        lines = []
+        won = []
+        lost = []
         for type_ in sorted(types):
             games = self.results.get(type_, [])
             since = games[self._mended.get(type_, 0) :] or games
-            lost = "" if any(since) else "NOT WON IN PLAY: "
-            lines.append(
-                f"{lost}{type_}: won {sum(since)} of {len(since)} games played with this manual"
-            )
-        return sorted(lines, key=lambda line: not line.startswith("NOT WON"))
+            line = f"{type_}: won {sum(since)} of {len(since)} games played with this manual"
+            if any(since):
+                won.append(line)
+            else:
+                lost.append(f"NOT WON IN PLAY: {line}")
+        return [*lost, *won]
+
+
+class Mended(NamedTuple):
+    """Edits that foretell what would surprise, each with these steps, and the manual with them."""
+
+    edits: dict[Edit, list[Witness]]
+    manual: RuleManual
 
 
 def _is_played(trace: Trace) -> bool:

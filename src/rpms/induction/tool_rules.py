@@ -4,7 +4,7 @@ manual's facts.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from rpms.guard.tool_manuals import LAST_LINE, TOOL_MANUAL, read_tool_manual
 from rpms.induction.conclusions.action_model import Induced
 from rpms.induction.conclusions.needs import Needs
 from rpms.induction.evidence.attempts import Attempt, Book
-from rpms.induction.evidence.literals import mask_of
+from rpms.induction.evidence.literals import bits_of
 from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.manuals.hand_edits import with_edits
 from rpms.logic.errors import FileError, InputError
@@ -70,12 +70,9 @@ class _Tool:
 
     def add(self, tried: Tried) -> None:
         """Take over a call as an attempt without slots: its facts name its arguments."""
-        named = []
-        for atom in (*tried.before, *tried.after):
-            if _is_writable(atom):
-                named.append(atom)
+        seen = [atom for atom in (*tried.before, *tried.after) if _is_writable(atom)]
         # new facts come last, so that earlier attempts know nothing of them
-        self.book.facts = list(dict.fromkeys((*self.book.facts, *named)))
+        self.book.facts = list(dict.fromkeys((*self.book.facts, *seen)))
         witness = Witness(tried.session or "log", tried.step)
         attempt = Attempt(
             witness,
@@ -98,8 +95,7 @@ class _Tool:
 
     def _mask(self, values: Mapping[Atom, Truth], truth: Truth) -> int:
         """A bit for each fact that has a value."""
-        facts = enumerate(self.book.facts)
-        return mask_of(bit for bit, atom in facts if values.get(atom) is truth)
+        return bits_of(values.get(atom) is truth for atom in self.book.facts)
 
     @property
     def is_silent(self) -> bool:
@@ -109,8 +105,8 @@ class _Tool:
     def worked_without(self, clause: Clause) -> bool:
         """True if a call worked while the clause, over the book's facts, was known not to hold."""
         opposites = [literal.opposite() for literal in clause.literals]
-        for attempt in self.book.successes:
-            if all(self.book.holds(opposite, attempt) for opposite in opposites):
+        for success in self.book.successes:
+            if all(self.book.holds(opposite, success) for opposite in opposites):
                 return True
         return False
 
@@ -135,7 +131,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     tree: Any = plain(source.tree)
     for claim in claims:
         if claim.stands:
-            _put(tree, claim, tools[claim.at[-1]])
+            _put(tree, claim, tools[claim.owner])
     head = (
         f"{manual.name} with what `rpms rules learn` found in {len(attempts)} calls;"
         f" evidence: {evidence_file(out).name}."
@@ -143,10 +139,11 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     final, edits = with_edits(out, TOOL_MANUAL, before, tree)
     text = _whole(manual_yaml(final, [head]))
     _check_readable(out, text)
+    sessions = {attempt.witness.episode for attempt in attempts}
     evidence = Evidence(
         "",
         (*claims, *edits),
-        episodes=len({attempt.witness.episode for attempt in attempts}),
+        episodes=len(sessions),
         steps=len(attempts),
         written=_whole(manual_yaml(tree, [head])),
         settings={GUARD: manual.name},
@@ -212,9 +209,13 @@ def _claims(tool: _Tool, declared: ToolSchema | None) -> Iterator[Claim]:
 
     One that a person has given needs keeps those: its unknown facts are theirs to judge.
     """
-    if not tool.book.refused or (declared is not None and declared.needs):
+    effects: Sequence[ToolEffect] = ()
+    if declared is not None:
+        if declared.needs:
+            return
+        effects = declared.effects
+    if not tool.book.refused:
         return
-    effects = declared.effects if declared is not None else ()
     for fact in Needs(tool.book).facts():
         if fact.label is Label.UNTESTED or tool.worked_without(fact.clause):
             continue
@@ -235,10 +236,7 @@ def _error_without(tool: _Tool, fact: Induced) -> str:
     """The most common error of calls that lacked a certain need; empty if none is known."""
     if fact.label is not Label.NECESSARY:
         return ""
-    errors = []
-    for each in fact.witnesses:
-        if each in tool.errors:
-            errors.append(tool.errors[each])
+    errors = [tool.errors[each] for each in fact.witnesses if each in tool.errors]
     if not errors:
         return ""
     [(common, _)] = Counter(errors).most_common(1)
@@ -250,7 +248,8 @@ def _put(tree: dict[str, Any], claim: Claim, tool: _Tool) -> None:
     entries = tree.setdefault("tools", {})
     entry = entries.get(tool.name)
     if not isinstance(entry, dict):  # nothing, or the names of its arguments alone
-        entry = entries[tool.name] = {"args": entry or _arguments(tool)}
+        entry = {"args": entry or _arguments(tool)}
+        entries[tool.name] = entry
     args = entry.get("args", [])
     missing = set(parse_clause(claim.text).names) - set(args)
     entry["args"] = [*args, *sorted(missing)]

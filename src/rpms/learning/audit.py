@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rpms.learning.effects import ALPHA, Draw, Effect, Effects, MaskedTrial, effects, sign
+from rpms.learning.entry_effects import ALPHA, Draw, Effect, Effects, MaskedTrial, effects, sign
 from rpms.learning.randomisation_test import benjamini_hochberg
 from rpms.logic.errors import InputError
 from rpms.paper.verdict import Fate
@@ -18,8 +18,6 @@ from rpms.store.runs import RunFolder
 
 CORRECTION = "Benjamini-Hochberg"
 _DUE = frozenset(str(fate) for fate in Fate if fate.due)
-_STEPS_AT = "steps at "
-"""Stands before a sub-goal: the steps spent at it."""
 
 
 class AuditedOutcome(StrEnum):
@@ -30,6 +28,18 @@ class AuditedOutcome(StrEnum):
     """Steps from its turn to the end; to the step budget if the episode was not won."""
     INFEASIBLE = "infeasible"
     """Actions from its turn on that the world could not do."""
+
+
+class StepsAt(NamedTuple):
+    """The steps spent at a sub-goal, as something that showing an entry can change."""
+
+    sub_goal: str
+
+    def __str__(self) -> str:
+        return f"steps at {self.sub_goal}"
+
+
+Measure = AuditedOutcome | StepsAt
 
 
 class Worth(StrEnum):
@@ -64,28 +74,31 @@ class Account:
 
     @property
     def worth(self) -> Worth:
-        """Success decides, else steps and infeasible actions if they agree; steps at sub-goals
-        as the total does.
-        """
-        steps = self.findings[AuditedOutcome.STEPS]
-        at_sub_goals = _agreed(effect.sign for effect in self.at.values())
-        if at_sub_goals != sign(steps.estimate):
-            at_sub_goals = 0
-        refusals = self.findings[AuditedOutcome.INFEASIBLE]
-        costs = _agreed((steps.sign, refusals.sign, at_sub_goals))
-        gain = self.findings[AuditedOutcome.SUCCESS].sign or -costs
+        """Success decides; where it tells nothing, what the entry costs."""
+        gain = self.findings[AuditedOutcome.SUCCESS].sign or -self._cost
         if gain == 0:
             return Worth.UNKNOWN
         return Worth.HELPFUL if gain > 0 else Worth.HARMFUL
 
     @property
+    def _cost(self) -> int:
+        """1 for a credible rise of steps or infeasible actions, -1 for a fall, 0 where neither can
+        be told or they disagree. Steps at sub-goals count if they change as the total does.
+        """
+        steps = self.findings[AuditedOutcome.STEPS]
+        refusals = self.findings[AuditedOutcome.INFEASIBLE]
+        signs = [steps.sign, refusals.sign]
+        at_sub_goals = _agreed(effect.sign for effect in self.at.values())
+        if at_sub_goals == sign(steps.estimate):
+            signs.append(at_sub_goals)
+        return _agreed(signs)
+
+    @property
     def reason(self) -> str:
         """The credible effects in words; empty if there are none."""
-        found: dict[str, Effect] = {}
-        for outcome, effect in self.findings.items():
-            found[outcome] = effect
-        for stage, effect in self.at.items():
-            found[_STEPS_AT + stage] = effect
+        found: dict[Measure, Effect] = dict(self.findings.items())
+        for sub_goal, effect in self.at.items():
+            found[StepsAt(sub_goal)] = effect
         words: list[str] = []
         for what, effect in found.items():
             if effect.adjusted <= ALPHA and not math.isnan(effect.estimate):
@@ -111,11 +124,11 @@ class Account:
         }
 
 
-def numbers(outcome: str, effect: Effect) -> str:
+def numbers(measure: Measure, effect: Effect) -> str:
     """An effect with its interval, if there is one: `+3.1 (+1.2 to +5.0)`; of success, in
     points of a hundred.
     """
-    in_points = outcome == AuditedOutcome.SUCCESS
+    in_points = measure == AuditedOutcome.SUCCESS
 
     def signed(value: float) -> str:
         return f"{100 * value:+.0f}" if in_points else f"{value:+.1f}"
@@ -234,8 +247,10 @@ class _Played:
             return stages
         return stages + stages[-1:] * (self.budget - len(stages))
 
-    def outcome(self, measure: str, since: int) -> float:
+    def measured(self, measure: Measure, since: int) -> float:
         """An outcome, or the steps at a sub-goal, from a step on."""
+        if isinstance(measure, StepsAt):
+            return float(self.stages[since - 1 :].count(measure.sub_goal))
         row = self.record.row
         match measure:
             case AuditedOutcome.SUCCESS:
@@ -245,9 +260,8 @@ class _Played:
                 return float(end - since + 1)
             case AuditedOutcome.INFEASIBLE:
                 return float(sum(step.infeasible for step in self.record.steps[since - 1 :]))
-        return float(self.stages[since - 1 :].count(measure.removeprefix(_STEPS_AT)))
 
-    def trial(self, measure: str) -> MaskedTrial:
+    def trial(self, measure: Measure) -> MaskedTrial:
         """The episode as evidence, with what was known of it beforehand."""
         goal = self.record.goal_signature
         goal_type, colon, rest = goal.partition(":")
@@ -255,9 +269,9 @@ class _Played:
         about = (self.record.row.type, goal_object, goal, self.record.task)
         draws: list[Draw] = []
         for exposure in self.exposures:
-            after = self.outcome(measure, exposure.since)
+            after = self.measured(measure, exposure.since)
             draws.append(Draw(exposure.entry, exposure.shown, after))
-        return MaskedTrial(1 - self.mask, self.outcome(measure, 1), tuple(draws), about)
+        return MaskedTrial(1 - self.mask, self.measured(measure, 1), tuple(draws), about)
 
 
 def audit(folders: Sequence[Path]) -> Audit:
@@ -344,7 +358,7 @@ class _Shown(NamedTuple):
     won: bool
 
 
-_ByMeasure = Mapping[str, Mapping[str, Effect]]
+_ByMeasure = Mapping[Measure, Mapping[str, Effect]]
 """Effects of entries, or of kinds, by name: on each outcome, and on the steps at each sub-goal."""
 
 
@@ -352,7 +366,7 @@ _ByMeasure = Mapping[str, Mapping[str, Effect]]
 class _Measured:
     """Effects of all entries and kinds on everything that is measured, not yet corrected."""
 
-    effects: Mapping[str, Effects]
+    effects: Mapping[Measure, Effects]
     """Effects by measure; a group is a kind of entries."""
     kinds: Mapping[str, str]
     """The kind of each entry."""
@@ -373,9 +387,8 @@ def _measured(played: Sequence[_Played]) -> _Measured:
             if exposure.shown:
                 seen.add(exposure.entry)
         shown.append(_Shown(seen, each.record.row.won))
-    measures = [*map(str, AuditedOutcome)]
-    measures += [_STEPS_AT + stage for stage in sorted(stages)]
-    found: dict[str, Effects] = {}
+    measures: list[Measure] = [*AuditedOutcome, *map(StepsAt, sorted(stages))]
+    found: dict[Measure, Effects] = {}
     for measure in measures:
         found[measure] = effects([each.trial(measure) for each in played], kinds)
     return _Measured(found, kinds, shown)
@@ -383,7 +396,7 @@ def _measured(played: Sequence[_Played]) -> _Measured:
 
 def _entry_accounts(measured: _Measured) -> tuple[Account, ...]:
     """The account of each entry: the harmful first, then by how little chance explains it."""
-    found: dict[str, Mapping[str, Effect]] = {}
+    found: dict[Measure, Mapping[str, Effect]] = {}
     for measure, of_measure in measured.effects.items():
         found[measure] = of_measure.by_entry
     order = list(Worth)
@@ -397,7 +410,7 @@ def _entry_accounts(measured: _Measured) -> tuple[Account, ...]:
 
 def _kind_accounts(measured: _Measured) -> tuple[Account, ...]:
     """The account of each kind of entries; its steps at each sub-goal are not told."""
-    found: dict[str, Mapping[str, Effect]] = {}
+    found: dict[Measure, Mapping[str, Effect]] = {}
     for outcome in AuditedOutcome:
         found[outcome] = measured.effects[outcome].by_group
     shown: list[_Shown] = []
@@ -423,8 +436,10 @@ def _accounts(
             findings[outcome] = corrected[outcome].get(name, Effect(0, 0))
         at: dict[str, Effect] = {}
         for measure, by_name in corrected.items():
-            if measure.startswith(_STEPS_AT) and name in by_name and by_name[name].testable:
-                at[measure.removeprefix(_STEPS_AT)] = by_name[name]
+            if not isinstance(measure, StepsAt) or name not in by_name:
+                continue
+            if by_name[name].testable:
+                at[measure.sub_goal] = by_name[name]
         yield Account(name, kind, findings, at, won[name], lost[name])
 
 
@@ -432,7 +447,7 @@ def _corrected(found: _ByMeasure) -> _ByMeasure:
     """Effects with each p-value corrected for all that were tested; where nothing could be found,
     nothing was tested.
     """
-    tested: dict[tuple[str, str], float] = {}
+    tested: dict[tuple[Measure, str], float] = {}
     for measure, by_name in found.items():
         for name, effect in by_name.items():
             if effect.testable:

@@ -259,6 +259,7 @@ def worded_by(model: Model, entries: Iterable[Entry], episode: Episode) -> tuple
 
 
 def _worded(model: Model, entry: Entry, episode: Episode) -> Entry:
+    """A lesson in a model's words, if these contradict nothing that was seen; else as it is."""
     if not isinstance(entry, FailureLesson):
         return entry
     step = episode.steps[min(entry.origins).step - 1]

@@ -270,6 +270,7 @@ class _Episode:
         return None
 
     def _snippet(self, steps: Sequence[Step], sub_goal: str) -> memory.SuccessSnippet:
+        """A success snippet of the steps that reached a sub-goal."""
         first = steps[0]
         last = steps[-1]
         deed = self._deed(last)

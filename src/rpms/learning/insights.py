@@ -15,8 +15,9 @@ from typing import NamedTuple
 from rpms.foreign.shown import excerpt, one_line
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.models.base import Decoding, Model, Request
-from rpms.paper.building import Budget, build, prompt_limit
-from rpms.paper.prompt import Form, Layout, Part, Prompt, Turn, make_block, transcript
+from rpms.paper.prompt import Budget, Form, Layout, Part, Prompt, Turn, make_block, prompt_limit
+from rpms.paper.selection import build
+from rpms.paper.wording import transcript
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.expel_material import (
     LONGEST_INSIGHT,

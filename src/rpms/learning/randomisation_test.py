@@ -78,7 +78,8 @@ def _upper_tail(summands: Sequence[_Summand], score: float) -> float:
     most = math.fsum(value * ((value > 0) - chance) for value, chance in summands)
     slack = 1e-9 * math.fsum(abs(each.value) for each in summands)
     if score >= most - slack:
-        return math.prod(chance if value > 0 else 1 - chance for value, chance in summands)
+        chances = [chance if value > 0 else 1 - chance for value, chance in summands]
+        return math.prod(chances)
     if len(summands) <= _ENUMERATED:
         return _counted(summands, score - slack)
     return _approximated(summands, score)

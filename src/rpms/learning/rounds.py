@@ -28,7 +28,7 @@ from rpms.paper.condition import FULL, RULES_ONLY, Condition
 from rpms.paper.episode import Episode
 from rpms.paper.memory import Entry, Kind, Origin, merge
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import OpenModel, RunPlan
+from rpms.play.design import OpenModel, RunDesign
 from rpms.play.run import Listener, RunOptions, check_workers, run
 from rpms.play.setting_values import Part, name_of
 from rpms.play.settings import AS_PAPER
@@ -76,10 +76,10 @@ class Harvester:
 
 
 @dataclass(frozen=True)
-class LearningPlan:
-    """Plan of learning. The same plan learns the same, however often it is interrupted."""
+class LearningDesign:
+    """Design of learning. The same design learns the same, however often it is interrupted."""
 
-    play: RunPlan
+    play: RunDesign
     """The tasks of every round, who plays them and on what terms; its condition and its memory
     are the rounds' own."""
     rounds: int = 3
@@ -91,7 +91,7 @@ class LearningPlan:
     start: EpisodicMemory | None = None
     """A memory to go on from; an empty one by default."""
     before: int = 0
-    """Rounds that this memory comes from: those of this plan are counted on, and all play with
+    """Rounds that this memory comes from: those of this design are counted on, and all play with
     it."""
     aside: tuple[Quarantined, ...] = ()
     """Entries set aside of this memory, which stay out of what is learned."""
@@ -107,7 +107,7 @@ class LearningPlan:
     def world(self) -> World:
         return self.play.world
 
-    def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
+    def run_design(self, number: int, memory: EpisodicMemory) -> RunDesign:
         """The run of one round, counted from 1, with the memory of the rounds before it."""
         play = self.play
         earlier_rounds = number - 1
@@ -153,7 +153,7 @@ class Round:
 
 
 def learn(
-    plan: LearningPlan,
+    design: LearningDesign,
     out: Path,
     workers: int | None = None,
     listener: Callable[[int], Listener] = lambda _: Listener(),
@@ -166,21 +166,21 @@ def learn(
 
     `empty`: it may learn nothing.
     """
-    if plan.rounds < 1:
-        raise InputError(f"{plan.rounds} rounds teach nothing; give 1 or more")
+    if design.rounds < 1:
+        raise InputError(f"{design.rounds} rounds teach nothing; give 1 or more")
     check_workers(workers)
     _check_out(out)
     remove_leftovers(out.parent, out.stem)
-    held = _Held(plan.start or EpisodicMemory(world=plan.world.name), plan.aside)
+    held = _Held(design.start or EpisodicMemory(world=design.world.name), design.aside)
     taught: dict[str, set[str]] = {}
     results: list[Round] = []
-    for number in range(plan.before + 1, plan.before + plan.rounds + 1):
+    for number in range(design.before + 1, design.before + design.rounds + 1):
         folder = memories.round_folder(out, number)
-        round_plan = plan.run_plan(number, held.memory)
-        summary = run(round_plan, folder, workers, listener(number), **run_options)
-        experience = _experience(RunFolder(folder), number, plan.world, taught)
-        audited = _audit(plan, out, number, round_plan) if plan.audit else None
-        held = held.after(experience, audited, plan.world)
+        round_design = design.run_design(number, held.memory)
+        summary = run(round_design, folder, workers, listener(number), **run_options)
+        experience = _experience(RunFolder(folder), number, design.world, taught)
+        audited = _audit(design, out, number, round_design) if design.audit else None
+        held = held.after(experience, audited, design.world)
         if not held.memory.entries and not empty:
             raise InputError(f"nothing was learned from {folder}: {_NOTHING}")
         file = memories.snapshot_file(out, number)
@@ -197,7 +197,7 @@ def learn(
         results.append(result)
         after(result)
     if held.aside:
-        write_quarantine(out, held.aside, plan.world.name)
+        write_quarantine(out, held.aside, design.world.name)
     write_whole(out, read_text(results[-1].file))
     memories.freeze(out)
     return tuple(results)
@@ -248,39 +248,39 @@ def _check_out(out: Path) -> None:
     memories.check_frozen(out)
 
 
-def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit | None:
+def _audit(design: LearningDesign, out: Path, number: int, played: RunDesign) -> Audit | None:
     """Audit of the rounds so far that hid some of their memory; nothing after a round that hid
     none.
     """
     if not played.condition.memory or not played.memory.entries:
         return None
-    if not played.sources.retrieval(plan.world).mask:
+    if not played.sources.retrieval(design.world).mask:
         return None
     folders: list[Path] = []
-    for each in range(plan.before + 1, number + 1):
+    for each in range(design.before + 1, number + 1):
         folder = memories.round_folder(out, each)
         if RunFolder(folder).protocol.settings.get("retrieval"):
             folders.append(folder)
     return audit(folders)
 
 
-def continued(plan: LearningPlan, out: Path) -> LearningPlan:
-    """The plan that begins with the frozen memory in `out`; rounds count on from its origins, or
+def continued(design: LearningDesign, out: Path) -> LearningDesign:
+    """The design that begins with the frozen memory in `out`; rounds count on from its origins, or
     from the snapshot it equals.
     """
     if not out.is_file() or not memories.check_frozen(out):
         raise InputError(
             f"{out}: is no frozen memory to go on from; leave out --continue to begin one"
         )
-    memory = memories.read_frozen(out, plan.world.name)
+    memory = memories.read_frozen(out, design.world.name)
     numbers = _snapshots_like(out)
     for entry in memory.entries:
         for origin in entry.origins:
             found = re.match(r"round(\d{1,6})/", origin.episode)
             if found is not None:
                 numbers.append(int(found[1]))
-    aside = read_quarantine(out, plan.world.name)
-    return replace(plan, start=memory, before=max(numbers, default=1), aside=aside)
+    aside = read_quarantine(out, design.world.name)
+    return replace(design, start=memory, before=max(numbers, default=1), aside=aside)
 
 
 def _snapshots_like(out: Path) -> list[int]:

@@ -167,48 +167,6 @@ class ActionSchema:
         return False
 
 
-class GivenBy(NamedTuple):
-    """An action, with one of its effects."""
-
-    schema: ActionSchema
-    effect: Literal
-
-    @property
-    def steps(self) -> float:
-        return self.schema.steps
-
-
-class ShownBy(NamedTuple):
-    """An action, with one of the revelations that it makes."""
-
-    schema: ActionSchema
-    seen: Revelation
-
-    @property
-    def steps(self) -> float:
-        return self.schema.steps
-
-
-Giving = Mapping[Sort, list[GivenBy]]
-"""Actions with their effects, by the sort of fact that these bring about."""
-
-
-def by_effect(schemas: Iterable[ActionSchema]) -> Giving:
-    """Actions by what they bring about."""
-    given: list[GivenBy] = []
-    for schema in schemas:
-        given += [GivenBy(schema, effect) for effect in schema.effects]
-    return grouped((each.effect.signed, each) for each in given)
-
-
-def by_revelation(schemas: Iterable[ActionSchema]) -> list[ShownBy]:
-    """Everything that some actions reveal."""
-    found: list[ShownBy] = []
-    for schema in schemas:
-        found += [ShownBy(schema, seen) for seen in schema.observes]
-    return found
-
-
 @dataclass(eq=False)
 class DoubtfulAction:
     """An action that goes against a line of the manual, at a price.
@@ -217,6 +175,8 @@ class DoubtfulAction:
     """
 
     steps: float
+    variables: tuple[str, ...]
+    """All that a plan has to find names for, as in the action that it is made of."""
     effects: tuple[Literal, ...]
     observes: tuple[Revelation, ...]
     make: Callable[[], ActionSchema]
@@ -224,41 +184,66 @@ class DoubtfulAction:
     @classmethod
     def of(cls, schema: ActionSchema) -> Self:
         """An action that was made already."""
-        return cls(schema.steps, schema.effects, schema.observes, lambda: schema)
+        return cls(schema.steps, schema.variables, schema.effects, schema.observes, lambda: schema)
 
     @cached_property
     def schema(self) -> ActionSchema:
         return self.make()
 
 
-class GivenByDoubt(NamedTuple):
-    """A doubt, with one of its effects."""
+PossibleAction = ActionSchema | DoubtfulAction
+"""An action as the manual states it, or against one of its lines."""
 
-    doubt: DoubtfulAction
+
+def _schema_of(action: PossibleAction) -> ActionSchema:
+    """The action itself; a doubt makes its own when it is first asked for."""
+    return action.schema if isinstance(action, DoubtfulAction) else action
+
+
+class GivenBy(NamedTuple):
+    """An action, with one of its effects."""
+
+    action: PossibleAction
     effect: Literal
 
     @property
     def schema(self) -> ActionSchema:
-        return self.doubt.schema
+        return _schema_of(self.action)
 
     @property
-    def steps(self) -> float:
-        return self.doubt.steps
+    def variables(self) -> tuple[str, ...]:
+        return self.action.variables
 
 
-class ShownByDoubt(NamedTuple):
-    """A doubt, with one of the revelations that it makes."""
+class ShownBy(NamedTuple):
+    """An action, with one of the revelations that it makes."""
 
-    doubt: DoubtfulAction
+    action: PossibleAction
     seen: Revelation
 
     @property
     def schema(self) -> ActionSchema:
-        return self.doubt.schema
+        return _schema_of(self.action)
 
-    @property
-    def steps(self) -> float:
-        return self.doubt.steps
+
+Giving = Mapping[Sort, list[GivenBy]]
+"""Actions with their effects, by the sort of fact that these bring about."""
+
+
+def by_effect(actions: Iterable[PossibleAction]) -> Giving:
+    """Actions by what they bring about."""
+    given: list[GivenBy] = []
+    for action in actions:
+        given += [GivenBy(action, effect) for effect in action.effects]
+    return grouped((each.effect.signed, each) for each in given)
+
+
+def by_revelation(actions: Iterable[PossibleAction]) -> list[ShownBy]:
+    """Everything that some actions reveal."""
+    found: list[ShownBy] = []
+    for action in actions:
+        found += [ShownBy(action, seen) for seen in action.observes]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,20 +255,14 @@ class DoubtfulActions:
     doubts: tuple[DoubtfulAction, ...]
 
     @cached_property
-    def giving(self) -> Mapping[Sort, list[GivenByDoubt]]:
+    def giving(self) -> Giving:
         """The doubts by what they bring about."""
-        given: list[GivenByDoubt] = []
-        for doubt in self.doubts:
-            given += [GivenByDoubt(doubt, effect) for effect in doubt.effects]
-        return grouped((each.effect.signed, each) for each in given)
+        return by_effect(self.doubts)
 
     @cached_property
-    def showing(self) -> Sequence[ShownByDoubt]:
+    def showing(self) -> Sequence[ShownBy]:
         """The doubts that reveal something, with all that they do."""
-        found: list[ShownByDoubt] = []
-        for doubt in self.doubts:
-            found += [ShownByDoubt(doubt, seen) for seen in doubt.observes]
-        return found
+        return by_revelation(self.doubts)
 
 
 class Hopes(Protocol):
@@ -296,7 +275,7 @@ class Hopes(Protocol):
         """No hope for a fact of a sort costs less than this; infinite if there is none."""
         ...
 
-    def giving(self, sort: Sort) -> Iterator[GivenByDoubt]:
+    def giving(self, sort: Sort) -> Iterator[GivenBy]:
         """The hopes for facts of a sort, action by action."""
         ...
 

@@ -294,10 +294,12 @@ class FactBelief(Belief):
 
     def measured(self, quantity: str, thing: str, value: float) -> Self:
         """The belief with one more reading, taken now, with the device that is at the thing."""
-        before = self.readings.get((quantity, thing), ())
+        key = (quantity, thing)
         device = self.numbers.device_at(self, quantity, thing)
         reading = Measurement(self.clock, value, device, "")
-        return replace(self, readings={**self.readings, (quantity, thing): (*before, reading)})
+        readings = dict(self.readings)
+        readings[key] = (*readings.get(key, ()), reading)
+        return replace(self, readings=readings)
 
     def truth(self, atom: Atom, /) -> Truth:
         if atom.predicate in self.numbers.decided:
@@ -408,10 +410,9 @@ class Situation:
 
     def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         """Like `truth`, as a bool or None."""
-        check = _GOAL_FACTS.get(predicate)
-        if check is None:
-            return self.belief.value(predicate, args)
-        return check(self.goal, *args)
+        if predicate in _GOAL_FACTS:
+            return _GOAL_FACTS[predicate](self.goal, *args)
+        return self.belief.value(predicate, args)
 
 
 _GOAL_FACTS: dict[str, Callable[..., bool]] = {

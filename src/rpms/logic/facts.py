@@ -215,6 +215,11 @@ def parse_clause(text: str) -> Clause:
 _NUMBERED = re.compile(r"(.*\S)\s+(?:\d+|\?+)")
 
 
+def unseen_of(kind: str) -> str:
+    """A name for a thing of a kind that nobody has seen: `lamp ?`."""
+    return f"{kind} ?"
+
+
 @lru_cache(maxsize=65_536)
 def kind_of(name: str) -> str:
     """The kind of a name: `apple 1` is an `apple`, and so is `apple ?`, which nobody has seen."""

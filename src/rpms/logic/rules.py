@@ -381,8 +381,7 @@ class ActiveRules:
         """
         found: dict[str, tuple[Clause, ...]] = {}
         for action, bans in self.bans.items():
-            about_things = [ban for ban in bans if all(each.atom.args for each in ban.literals)]
-            found[action] = tuple(about_things)
+            found[action] = tuple(filter(_is_about_things, bans))
         return found
 
     @cached_property
@@ -435,6 +434,11 @@ class ActiveRules:
         """One fact in the manual's words."""
         predicate = self.predicates.get(atom.predicate) or Predicate(atom.predicate)
         return predicate.say(atom, value)
+
+
+def _is_about_things(clause: Clause) -> bool:
+    """True if each of its facts has arguments."""
+    return all(literal.atom.args for literal in clause.literals)
 
 
 def kept_with_rules(
@@ -491,6 +495,7 @@ class RuleManual:
         return found
 
     def _assemble(self, goal_type: str, named: tuple[str, ...]) -> ActiveRules:
+        """The rules that bear on one goal type; tier 1 and the actions bear on all."""
         universal: list[Rule] = []
         domain: list[Rule] = []
         for rule in self.rules:

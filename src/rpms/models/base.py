@@ -8,7 +8,7 @@ from rpms.foreign.call_text import Tool
 from rpms.logic.errors import ContextOverflow, InputError
 from rpms.paper.decide import Decision
 from rpms.paper.episode import Usage
-from rpms.paper.prompt import CutItem, Part, Prompt
+from rpms.paper.prompt import Block, CutItem, Part, Prompt
 
 __all__ = ["Answer", "CannotHold", "Decoding", "Model", "Request", "Scalar", "Usage"]
 
@@ -187,12 +187,16 @@ class FewerTurns(NamedTuple):
 
 def drop_older_half(prompt: Prompt) -> FewerTurns:
     """The prompt without the older half (rounded up) of the turns after the opening one."""
-    for place, block in enumerate(prompt.blocks):
+    blocks: list[Block] = []
+    cut = list(prompt.cut)
+    fewer = 0
+    for block in prompt.blocks:
+        kept = block
         if block.part is Part.HISTORY and len(block.items) > 1:
             fewer = len(block.items) // 2
-            older = block.items[1 : 1 + fewer]
+            cut += [CutItem(block.part, item) for item in block.items[1 : 1 + fewer]]
             kept = block.keeping((0, *range(1 + fewer, len(block.items))))
-            blocks = (*prompt.blocks[:place], kept, *prompt.blocks[place + 1 :])
-            cut = [CutItem(block.part, item) for item in older]
-            return FewerTurns(replace(prompt, blocks=blocks, cut=(*prompt.cut, *cut)), fewer)
-    return FewerTurns(prompt, 0)
+        blocks.append(kept)
+    if not fewer:
+        return FewerTurns(prompt, 0)
+    return FewerTurns(replace(prompt, blocks=tuple(blocks), cut=tuple(cut)), fewer)

@@ -324,6 +324,9 @@ def check_openable(text: str, options: ModelOptions | None = None, **stores: Any
 
 
 def _open_llm(name: ModelName, options: ModelOptions) -> Model:
+    """A language model: one's own, an installed one, weights in this process, or one that a server
+    answers for.
+    """
     provider = name.provider
     if provider.backend in IN_PROCESS:
         check_weights(str(name), name.rest)

@@ -44,6 +44,9 @@ class ClaudeModel(ServedModel):
         return self._ask(messages, request.decoding, extra, unsent)
 
     def _read(self, body: Any, _sent: Mapping[str, Any]) -> Answer:
+        """The answer in a response of the Messages API: its texts one after the other, and what it
+        used.
+        """
         content = dig(body, "content")
         if not isinstance(content, list):
             raise TryAgain(NOT_OF_PROTOCOL)

@@ -150,8 +150,9 @@ def menu_random(name: str, seed: str = "0") -> FunctionModel:
         raise InputError(f"--model {name}: the seed must be a whole number, such as menu-random/1")
 
     def choose(request: Request, menu: Menu) -> int:
-        cut = [item.text for item in request.prompt.cut]
-        what = "\x00".join((str(int(seed)), request.episode, request.prompt.text, *cut))
+        prompt = request.prompt
+        cut = [item.text for item in prompt.cut]
+        what = "\x00".join((str(int(seed)), request.episode, prompt.text, *cut))
         digest = hashlib.sha256(what.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest, "big") % len(menu.choices)
 

@@ -63,7 +63,8 @@ class _Bounded:
     """
 
     def __init__(self, inner: Any, allowance: _Allowance) -> None:
-        self._inner, self._allowance = inner, allowance
+        self._inner = inner
+        self._allowance = allowance
 
     def connect_tcp(self, *arguments: Any, **options: Any) -> _Bounded:
         stream = self._inner.connect_tcp(*arguments, **options)
@@ -158,11 +159,13 @@ def make_client(
             # bounded.
             request.headers["accept-encoding"] = "identity"
             allowance.deadline = time.monotonic() + whole
-            allowance.left, allowance.piece = MOST_HEAD, "head"
+            allowance.left = MOST_HEAD
+            allowance.piece = "head"
             allowance.reads = MOST_PIECES
             try:
                 response = inner.handle_request(request)
-                allowance.left, allowance.piece = MOST_RECEIVED, "body"
+                allowance.left = MOST_RECEIVED
+                allowance.piece = "body"
                 try:
                     body = _joined(response.stream)
                 finally:

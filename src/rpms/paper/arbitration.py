@@ -380,8 +380,8 @@ class TransferableFacts:
         """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
         value = self.situation.truth(atom)
         for held in self.situation.belief.holding:
-            args = tuple(held if kind_of(held) == kind_of(arg) else arg for arg in atom.args)
-            value = value | self.situation.truth(Atom(atom.predicate, args))
+            stand_ins = {arg: held for arg in atom.args if kind_of(arg) == kind_of(held)}
+            value = value | self.situation.truth(atom.bind(stand_ins))
         self.deeds[atom] = value
         return value
 

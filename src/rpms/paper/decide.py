@@ -21,14 +21,13 @@ from rpms.paper.beyond import (
     Noticed,
     StepContext,
 )
-from rpms.paper.building import build
 from rpms.paper.condition import FULL, Condition
 from rpms.paper.consistency import CompatibilityFilter, same_occupancy
 from rpms.paper.memory import Kind, told_kinds
 from rpms.paper.progress import standing
-from rpms.paper.prompt import Block, Part, Prompt, Turn, make_block, transcript
+from rpms.paper.prompt import Block, Part, Prompt, Turn, make_block
 from rpms.paper.recall import Recollection
-from rpms.paper.selection import Selection, note_crowded_out, select
+from rpms.paper.selection import Selection, build, note_crowded_out, select
 from rpms.paper.verdict import NO_MASK, Candidate, Fate, Mask
 from rpms.paper.wording import (
     HEADINGS,
@@ -36,6 +35,7 @@ from rpms.paper.wording import (
     memory_line,
     situation_lines,
     standing_blocks,
+    transcript,
     untagged_line,
 )
 

@@ -27,7 +27,8 @@ def usual_way(rules: ActiveRules, sort: Sort) -> UsualWay | None:
     giving = rules.giving.get(sort)
     if not giving:
         return None
-    schema, effect = giving[0]
+    effect = giving[0].effect
+    schema = giving[0].schema
     before: list[Clause] = []
     for clause in rules.needs_to_plan(schema):
         if clause.literals and _can_come_before(rules, clause.literals[0], schema, effect):
@@ -43,10 +44,11 @@ def _can_come_before(
     """
     if _goes_together(rules, needed) or _is_circular(rules, schema, effect):
         return True
-    for other, given in rules.giving.get(needed.signed, ()):
+    for given in rules.giving.get(needed.signed, ()):
+        other = given.schema
         # the other action's variables, told apart from those of `schema` by an apostrophe
         binding = {name: f"{name}'" for name in other.variables}
-        binding |= dict(zip(given.atom.args, needed.atom.args, strict=True))
+        binding |= dict(zip(given.effect.atom.args, needed.atom.args, strict=True))
         if not other.requires(effect, binding):
             return True
     return False
@@ -76,9 +78,9 @@ class _Way(NamedTuple):
 def _ways_to(rules: ActiveRules, sort: Sort) -> Sequence[_Way]:
     """The actions that bring about a sort of fact without needing it."""
     ways: list[_Way] = []
-    for schema, effect in rules.giving.get(sort, ()):
-        if not _is_circular(rules, schema, effect):
-            ways.append(_Way(effect.atom.args, frozenset(schema.variables)))
+    for given in rules.giving.get(sort, ()):
+        if not _is_circular(rules, given.schema, given.effect):
+            ways.append(_Way(given.effect.atom.args, frozenset(given.schema.variables)))
     return ways
 
 
@@ -99,7 +101,7 @@ class Outlook:
                 return True
         return False
 
-    def left(self, clause: Clause, binding: Mapping[str, str]) -> list[Literal]:
+    def still_possible(self, clause: Clause, binding: Mapping[str, str]) -> list[Literal]:
         """Of facts of which none holds, those that an action may still bring about or show."""
         facts = [literal.bind(binding) for literal in clause.literals]
         return [fact for fact in facts if self.can_make(fact) or self._may_be_shown(fact)]
@@ -113,7 +115,7 @@ class Outlook:
         facts = [literal.bind(binding) for literal in clause.literals]
         if any(self._is_granted(fact) for fact in facts):
             return False
-        return bool(self.left(clause, binding))
+        return bool(self.still_possible(clause, binding))
 
     def _is_granted(self, fact: Literal) -> bool:
         """True if a need that nobody knows is taken for granted: there is no way to see to it, or

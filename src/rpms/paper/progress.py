@@ -78,8 +78,10 @@ class Demands:
         variables = [name for name, source in purpose.over.items() if source == field_]
         things = self._things_for(purpose, field_, len(variables), imagined=imagined)
         pick = combinations if purpose.interchangeable else permutations
-        chosen = pick(things, len(variables))
-        return [dict(zip(variables, each, strict=True)) for each in chosen]
+        bindings: list[dict[str, str]] = []
+        for chosen in pick(things, len(variables)):
+            bindings.append(dict(zip(variables, chosen, strict=True)))
+        return bindings
 
     def _things_for(
         self, purpose: Purpose, field_: str, wanted: int, *, imagined: bool
@@ -99,9 +101,13 @@ class Demands:
         """The facts that end a step, for everything that it speaks of."""
         if not purpose.each:
             return [Want(clause, binding) for clause in step.until]
-        spoken_of = {name for clause in step.until for name in clause.names}
-        every = self._each_thing(purpose, spoken_of, binding)
-        return [Want(clause, one) for one, clause in product(every, step.until)]
+        spoken_of: set[str] = set()
+        for clause in step.until:
+            spoken_of.update(clause.names)
+        wants: list[Want] = []
+        for one in self._each_thing(purpose, spoken_of, binding):
+            wants += [Want(clause, one) for clause in step.until]
+        return wants
 
     def _each_thing(
         self, purpose: Purpose, spoken_of: Container[str], binding: Mapping[str, str]
@@ -131,7 +137,7 @@ class Demands:
                 return number
         return 0
 
-    def left(self, purpose: Purpose, binding: Mapping[str, str]) -> Remaining:
+    def remaining(self, purpose: Purpose, binding: Mapping[str, str]) -> Remaining:
         """The rest of a goal by some things."""
         if purpose.staged:
             reached = self.reached(purpose, binding)
@@ -216,13 +222,13 @@ class Tracker:
     def _possible(self, purpose: Purpose, *, imagined: bool) -> Iterator[dict[str, str]]:
         """The ways to fill in things by which every want holds, or can still come to hold."""
         for binding in self._demands.bindings(purpose, imagined=imagined):
-            wants = self._demands.left(purpose, binding).wants
+            wants = self._demands.remaining(purpose, binding).wants
             if all(self._is_possible(want) for want in wants):
                 yield binding
 
     def _is_possible(self, want: Want) -> bool:
         """True if a want holds, or an action may still bring it about or show it."""
-        return self._outlook.holds(*want) or bool(self._outlook.left(*want))
+        return self._outlook.holds(*want) or bool(self._outlook.still_possible(*want))
 
     # A procedure.
 
@@ -233,7 +239,7 @@ class Tracker:
         if not bindings:
             return None
         best = max(bindings, key=lambda binding: self._demands.reached(purpose, binding))
-        done, wants = self._demands.left(purpose, best)
+        done, wants = self._demands.remaining(purpose, best)
         total = len(purpose.steps)
         if done == total:
             return GoalStanding(Progress("done", "", done, total), done)
@@ -264,7 +270,9 @@ class Tracker:
 
     def _routes(self, purpose: Purpose, bindings: Iterable[Mapping[str, str]]) -> list[_Route]:
         """The ways to a goal; bindings that lack the same facts about the same things share one."""
-        wanted = [clause for step in purpose.steps for clause in step.until]
+        wanted: list[Clause] = []
+        for step in purpose.steps:
+            wanted += step.until
         routes: dict[object, _Route] = {}
         for binding in bindings:
             things = tuple([binding[name] for name in purpose.sought])
@@ -290,7 +298,7 @@ class Tracker:
             fact = clause.literals[0].bind(binding)
             milestones |= dict.fromkeys(self._milestones(fact, things))
             if not self._outlook.holds(clause, binding):
-                choices = self._outlook.left(clause, binding)
+                choices = self._outlook.still_possible(clause, binding)
                 lacking.append(choices)
                 for choice in choices:
                     missing |= self._missing_for(choice, things)
@@ -406,6 +414,9 @@ class Tracker:
     def _find_milestones(
         self, fact: Literal, things: tuple[str, ...], later: frozenset[Literal]
     ) -> Iterator[Milestone]:
+        """The milestones of the needs come first, then the fact's own; a thing that nothing comes
+        before has to be found first.
+        """
         usual = self._usual_way_about(fact, things)
         if usual is None or fact in later:
             return

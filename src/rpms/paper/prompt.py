@@ -115,7 +115,8 @@ class Block:
         """
         if not any(self.spoken[:1]):
             return self
-        items = (self.items[0][: self.spoken[0] - 1], *self.items[1:])
+        heard = self.items[0][: self.spoken[0] - 1]
+        items = (heard, *self.items[1:])
         return make_block(self.part, self.heading, items, (0, *self.spoken[1:]))
 
 
@@ -139,6 +140,37 @@ class Message:
 
     role: str
     content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits, in tokens.
+
+    History gives way first, the oldest turns first; knowledge only if it alone does not fit.
+    """
+
+    prompt: int = 0
+    """The whole prompt, as `prompt_limit` finds it for a model's context window; 0 for no limit."""
+    knowledge: int = 1_600
+    """Tokens that history may not take, in any condition, so that all of them show the same turns;
+    at most a quarter of the prompt."""
+    memory: int = 280
+    """The memory block alone: it keeps the injected blocks within the paper's 800 to 1200 tokens.
+    Warnings tagged to memories do not count: with and without them, a prompt shows the same
+    memories."""
+    turns: int = 0
+    """Past turns after the opening one, of which the last are kept; 0 for all of them."""
+    injected: int = 0
+    """All injected blocks together, menu and notice included; 0 for no limit of their own."""
+
+
+def prompt_limit(window: int, answer: int) -> int:
+    """Longest prompt for a context window that also holds the answer; 0, for no limit, if the
+    window is 0.
+    """
+    # a tenth is left free for errors of the token estimate and for what a server puts around each
+    # message
+    return max(1, (window - answer) * 9 // 10) if window else 0
 
 
 class PromptSection(NamedTuple):
@@ -321,56 +353,6 @@ def make_block(part: Part, heading: str, items: Sequence[str], spoken: Sequence[
     """Make a block with its token count."""
     tokens = estimate_tokens(heading) + sum(map(estimate_tokens, items))
     return Block(part, heading, tuple(items), tokens, tuple(spoken))
-
-
-class Transcript(NamedTuple):
-    """The history H and the observation o_t."""
-
-    history: Block
-    observation: Block
-
-
-def transcript(
-    history: Sequence[Turn], observation: str, *, thoughts: bool = True, notes: bool = True
-) -> Transcript:
-    """The history H and the observation o_t, as blocks that read as one transcript.
-
-    With `notes`, an observation says how the action before it was read; without, it is the world's
-    text alone.
-
-    The two texts of one step are, to the letter, the start of the next step's. The opening
-    observation, which states the task, is the first item of the history and the last that a budget
-    would cut.
-    """
-    items: list[str] = []
-    spoken: list[int] = []
-    for number, turn in enumerate(history):
-        before = history[max(0, number - 1) : number]
-        heard = f"{_heard(before, turn.observation, notes=notes)}\n"
-        thought = _thought(turn) if thoughts else ""
-        items.append(f"{heard}{thought}Action: {turn.wrote or turn.action}")
-        spoken.append(len(heard))
-    now = make_block(Part.OBSERVATION, "", (_heard(history, observation, notes=notes),))
-    return Transcript(make_block(Part.HISTORY, "", items, spoken), now)
-
-
-def _thought(turn: Turn) -> str:
-    """The lines of a turn before its action; empty if it has none."""
-    if turn.said:
-        return f"{turn.said}\n"
-    return f"Thought: {turn.thought}\n" if turn.thought else ""
-
-
-def _heard(history: Sequence[Turn], observation: str, *, notes: bool) -> str:
-    """An observation in the transcript; noted beside it, the command that a repair made of the
-    last action.
-    """
-    if not history:
-        return observation
-    last = history[-1]
-    if notes and last.wrote:
-        return f"Obs: [read as: {last.action}] {observation}"
-    return f"Obs: {observation}"
 
 
 def in_order(parts: Mapping[Part, Block], layout: Layout) -> tuple[Block, ...]:

@@ -1,8 +1,10 @@
-"""A world's wording of its prompt's blocks, in the shape of the listings of Appendix D."""
+"""A world's wording of its prompt's blocks, in the shape of the listings of Appendix D: the terms
+that SER of Eq. 7 puts into words.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Belief
@@ -10,7 +12,6 @@ from rpms.logic.counting import times
 from rpms.logic.facts import Facts, Truth
 from rpms.logic.goal import Goal, Progress
 from rpms.logic.rules import ActiveRules, Rule, kept_with_rules
-from rpms.paper.building import Budget
 from rpms.paper.memory import (
     CriticalFailure,
     FailureLesson,
@@ -19,7 +20,7 @@ from rpms.paper.memory import (
     SuccessSnippet,
     VerifiedSchema,
 )
-from rpms.paper.prompt import Block, Form, Layout, Part, Speak, make_block
+from rpms.paper.prompt import Block, Budget, Form, Layout, Part, Speak, Turn, make_block
 from rpms.paper.verdict import Candidate, Fate, Trail
 
 HEADINGS: Mapping[Part, str] = {
@@ -225,3 +226,56 @@ def _what_was_verified(schema: VerifiedSchema) -> str:
     needs = "; ".join(schema.preconditions) or "nothing"
     effects = "; ".join(schema.effects) or "nothing"
     return f"needs: {needs} | effects: {effects}"
+
+
+# The history, and what the world said last.
+
+
+class Transcript(NamedTuple):
+    """The history H and the observation o_t."""
+
+    history: Block
+    observation: Block
+
+
+def transcript(
+    history: Sequence[Turn], observation: str, *, thoughts: bool = True, notes: bool = True
+) -> Transcript:
+    """The history H and the observation o_t, as blocks that read as one transcript.
+
+    With `notes`, an observation says how the action before it was read; without, it is the world's
+    text alone.
+
+    The two texts of one step are, to the letter, the start of the next step's. The opening
+    observation, which states the task, is the first item of the history and the last that a budget
+    would cut.
+    """
+    items: list[str] = []
+    spoken: list[int] = []
+    for number, turn in enumerate(history):
+        before = history[max(0, number - 1) : number]
+        heard = f"{_heard(before, turn.observation, notes=notes)}\n"
+        thought = _thought(turn) if thoughts else ""
+        items.append(f"{heard}{thought}Action: {turn.wrote or turn.action}")
+        spoken.append(len(heard))
+    now = make_block(Part.OBSERVATION, "", (_heard(history, observation, notes=notes),))
+    return Transcript(make_block(Part.HISTORY, "", items, spoken), now)
+
+
+def _thought(turn: Turn) -> str:
+    """The lines of a turn before its action; empty if it has none."""
+    if turn.said:
+        return f"{turn.said}\n"
+    return f"Thought: {turn.thought}\n" if turn.thought else ""
+
+
+def _heard(history: Sequence[Turn], observation: str, *, notes: bool) -> str:
+    """An observation in the transcript; noted beside it, the command that a repair made of the
+    last action.
+    """
+    if not history:
+        return observation
+    last = history[-1]
+    if notes and last.wrote:
+        return f"Obs: [read as: {last.action}] {observation}"
+    return f"Obs: {observation}"

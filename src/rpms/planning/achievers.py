@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 from rpms.logic.actions import (
     ActionSchema,
     GivenBy,
-    GivenByDoubt,
     Revelation,
     ShownBy,
-    ShownByDoubt,
     by_revelation,
     role_of,
 )
 from rpms.logic.facts import Clause, Literal, Sort, grouped
 from rpms.logic.rules import ANYTHING, ActiveRules, kept_with_rules
+from rpms.planning.givers import GiversAlike, alike
 from rpms.planning.kept_answers import Groundwork, KnownNames
 from rpms.planning.wanted_facts import Achiever, Fact, Level, Need, Offer, fact_of
 
@@ -40,6 +39,13 @@ class Relocation(NamedTuple):
     effects: tuple[Literal, ...]
 
 
+class _NeedOf(NamedTuple):
+    """What a clause asks of an action; it keeps the clause alive, whose identity is the key."""
+
+    clause: Clause
+    need: Need
+
+
 class Achievers:
     """Index of the rules by the facts they bring about. One for all steps of an episode."""
 
@@ -54,10 +60,12 @@ class Achievers:
         """True if others, at other prices, share its groundwork."""
         self._makers: dict[Sort, Offer] = {}
         self._hoped: dict[Sort, bool] = {}
+        self._givers: dict[Sort, Sequence[GiversAlike]] = {}
+        self._hoped_givers: dict[Sort, Sequence[GiversAlike]] = {}
         self._moves: dict[str, Sequence[Relocation]] = {}
         self._wanted: dict[int, Need] = {}
         """Needs by the identity of the clause, which the rules keep alive: a fast key."""
-        self._needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = {}
+        self._needs: dict[tuple[int, Fact | None, tuple[str, ...]], _NeedOf] = {}
         self.kept: dict[str, Any] = {}
         """Cache from one step to the next."""
 
@@ -117,7 +125,7 @@ class Achievers:
 
     def _offer(self, sort: Sort) -> Offer:
         """The ways to make a fact of a sort so."""
-        giving: list[GivenBy | GivenByDoubt] = [*self.rules.giving.get(sort, ())]
+        giving: list[GivenBy] = [*self.rules.giving.get(sort, ())]
         giving += self._doubting(sort)
         hopes = self.rules.lore.hopes
 
@@ -127,9 +135,9 @@ class Achievers:
         def find_hopes() -> Sequence[float]:
             found = list(hopes.giving(sort)) if hopes is not None else []
             giving.extend(found)
-            return [each.steps for each in found]
+            return [each.action.steps for each in found]
 
-        prices = [each.steps for each in giving]
+        prices = [each.action.steps for each in giving]
         if hopes is None:
             return Offer(prices, prepare)
         return Offer(prices, prepare, find_hopes, hopes.least(sort))
@@ -147,24 +155,37 @@ class Achievers:
             for each in self.rules.giving.get(sort, ()):
                 moves[Relocation(each.effect.atom.args[0], each.schema.effects)] = None
             for doubted in self._doubting(sort) if moves else self._doubting_or_hoping(sort):
-                moves[Relocation(doubted.effect.atom.args[0], doubted.doubt.effects)] = None
+                moves[Relocation(doubted.effect.atom.args[0], doubted.action.effects)] = None
             self._moves[predicate] = tuple(moves)
         return self._moves[predicate]
 
-    def giving(self, sort: Sort) -> Iterator[GivenBy | GivenByDoubt]:
-        """What brings about facts of a sort, stated or doubted, found one by one."""
-        yield from self.rules.giving.get(sort, ())
-        yield from self._doubting_or_hoping(sort)
+    def givers(self, sort: Sort) -> Sequence[GiversAlike]:
+        """What brings about facts of a sort, stated or doubted, by the roles of their things;
+        without hopes, which are found late.
+        """
+        if sort not in self._givers:
+            giving = [*self.rules.giving.get(sort, ()), *self._doubting(sort)]
+            self._givers[sort] = alike(giving, self._is_circular)
+        return self._givers[sort]
 
-    def is_circular(self, given: GivenBy | GivenByDoubt) -> bool:
+    def hoped_givers(self, sort: Sort) -> Sequence[GiversAlike]:
+        """What is hoped to bring about facts of a sort, by the roles of their things."""
+        if sort not in self._hoped_givers:
+            hopes = self.rules.lore.hopes
+            hoping = hopes.giving(sort) if hopes is not None else ()
+            self._hoped_givers[sort] = alike(hoping, self._is_circular)
+        return self._hoped_givers[sort]
+
+    def _is_circular(self, given: GivenBy) -> bool:
         """True if an action needs the very fact that it gives."""
         return given.effect in self._single_needs(given.schema)
 
-    def _doubting(self, sort: Sort) -> list[GivenByDoubt]:
+    def _doubting(self, sort: Sort) -> list[GivenBy]:
         """The doubts about stated effects that bring about facts of a sort."""
-        found: list[GivenByDoubt] = []
+        found: list[GivenBy] = []
         for each in self.rules.lore.doubts:
-            found += each.giving.get(sort, ())
+            if sort in each.giving:
+                found += each.giving[sort]
         return found
 
     def _maker(self, schema: ActionSchema, effect: Literal) -> Achiever:
@@ -215,9 +236,9 @@ class Achievers:
         return {name: self._offer_of_looks(showing) for name, showing in self._showing.items()}
 
     @cached_property
-    def _showing(self) -> Mapping[str, Sequence[ShownBy | ShownByDoubt]]:
+    def _showing(self) -> Mapping[str, Sequence[ShownBy]]:
         """What reveals facts, stated or doubted, by predicate."""
-        showing: list[ShownBy | ShownByDoubt] = [*by_revelation(self.rules.all_actions)]
+        showing: list[ShownBy] = [*by_revelation(self.rules.all_actions)]
         for each in self.rules.lore.doubts:
             showing += each.showing
         return grouped((one.seen.atom.predicate, one) for one in showing)
@@ -233,13 +254,13 @@ class Achievers:
             found[predicate] = [Fact(atom.predicate, atom.args) for atom in atoms]
         return found
 
-    def _offer_of_looks(self, showing: Sequence[ShownBy | ShownByDoubt]) -> Offer:
+    def _offer_of_looks(self, showing: Sequence[ShownBy]) -> Offer:
         """Actions that reveal something as ways to find that out."""
 
         def prepare(place: int) -> Achiever:
             return self._revealer(showing[place].schema, showing[place].seen)
 
-        return Offer([each.steps for each in showing], prepare)
+        return Offer([each.action.steps for each in showing], prepare)
 
     def _revealer(self, schema: ActionSchema, seen: Revelation) -> Achiever:
         named = [arg for arg in seen.atom.args if arg != ANYTHING]
@@ -332,10 +353,12 @@ class Achievers:
         """A precondition, prepared once for all actions that have it and give the same: doubts
         repeat most of them.
         """
-        key = (clause, gives, parameters)
-        if key not in self._needs:
-            self._needs[key] = self._make_need(clause, gives, parameters)
-        return self._needs[key]
+        key = (id(clause), gives, parameters)
+        kept = self._needs.get(key)
+        if kept is None or kept.clause is not clause:
+            kept = _NeedOf(clause, self._make_need(clause, gives, parameters))
+            self._needs[key] = kept
+        return kept.need
 
     def _make_need(self, clause: Clause, gives: Fact | None, parameters: tuple[str, ...]) -> Need:
         literals: list[Fact] = []
@@ -356,7 +379,7 @@ class Achievers:
             return True
         given = Literal(gives.atom, gives.negated)
         key = (needed.predicate, needed.negated)
-        giving: Iterable[GivenBy | GivenByDoubt] = self.rules.giving.get(key, ())
+        giving: Iterable[GivenBy] = self.rules.giving.get(key, ())
         for each in giving or self._doubting_or_hoping(key):
             binding = {arg: f"{arg}'" for arg in each.schema.variables}
             binding |= dict(zip(each.effect.atom.args, needed.args, strict=True))
@@ -364,7 +387,7 @@ class Achievers:
                 return True
         return False
 
-    def _doubting_or_hoping(self, sort: Sort) -> Iterator[GivenByDoubt]:
+    def _doubting_or_hoping(self, sort: Sort) -> Iterator[GivenBy]:
         """The doubts that bring about facts of a sort; hopes last, since these are found late."""
         yield from self._doubting(sort)
         if self.rules.lore.hopes is not None:

@@ -300,9 +300,15 @@ def nothing_left(decision: Decision) -> str:
     empty where something is, or where nobody asked for a plan.
     """
     advice = decision.advice
-    if not isinstance(advice, PlanAdvice) or not advice.has_plan or not advice.plan.nowhere:
+    if not isinstance(advice, PlanAdvice) or not advice.has_plan:
         return ""
-    return said_nowhere(advice.plan.nowhere)
+    if advice.plan.nowhere:
+        return said_nowhere(advice.plan.nowhere)
+    if not advice.plan.tried_all:
+        return ""
+    if advice.plan.cut:
+        return "nothing that may lead to the goal was found in the work that a step may take"
+    return "all that may lead to the goal was tried"
 
 
 def _planning_advice(decision: Decision) -> PlanAdvice:

@@ -39,22 +39,25 @@ class BarredCommands:
             return True
         if not edge.reveals:
             return False
-        then = barred.get((edge.command, edge.fact.predicate, edge.fact.args))
-        if then is None:
+        times = barred.get((edge.command, edge.fact.predicate, edge.fact.args))
+        if times is None:
             return False
         positional = self._ground.index.positional
         moves = any(effect.atom.predicate in positional for effect in schema.effects)
-        return self._as_then(then, edge.needs, moving=moves)
+        return any(self._as_then(then, edge.needs, moving=moves) for then in times)
 
-    def _is_idle_or_as_then(self, then: Surroundings | None, needs: Sequence[Fact]) -> bool:
-        """True if all will be as when a command was refused, once some needs are met.
+    def _is_idle_or_as_then(
+        self, times: Sequence[Surroundings] | None, needs: Sequence[Fact]
+    ) -> bool:
+        """True if all will be as one of the times when a command was refused, once some needs are
+        met.
 
-        An idle command, which led back to this very state, has no such time (None): it is barred
+        An idle command, which led back to this very state, has no such times (None): it is barred
         unless something is to be done first.
         """
-        if then is None:
+        if times is None:
             return not needs
-        return self._as_then(then, needs)
+        return any(self._as_then(then, needs) for then in times)
 
     def _as_then(self, then: Surroundings, needs: Sequence[Fact], *, moving: bool = False) -> bool:
         """True if all will be as it was then, once some needs are met, or after a move: that

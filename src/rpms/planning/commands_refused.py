@@ -27,7 +27,7 @@ class Surroundings(NamedTuple):
 
 Shown = tuple[str, str, tuple[str, ...]]
 """A command with the fact that it was given for: its predicate and names."""
-Barred = Mapping[str | Shown, Surroundings | None]
+Barred = Mapping[str | Shown, Sequence[Surroundings] | None]
 """Commands that were refused or showed nothing, with the surroundings in which plans do not give
 them again; None for those that they do not begin with, whatever these are."""
 
@@ -45,8 +45,9 @@ class Refusals:
 
     def with_refused(self, command: str, rules: ActiveRules, situation: Situation) -> Self:
         """The same once a command was refused."""
-        then = (*self.refused.get(command, ()), surroundings(command, rules, situation))
-        return replace(self, refused={**self.refused, command: then})
+        now = surroundings(command, rules, situation)
+        each_time = (*self.refused.get(command, ()), now)
+        return replace(self, refused={**self.refused, command: each_time})
 
     def with_guess(self, command: str, instance: Instance, unknown: Sequence[Clause]) -> Self:
         """The same once a command was refused that had needs of which nobody knows."""
@@ -58,7 +59,8 @@ class Refusals:
     ) -> Self:
         """The same once a command did not show the fact that it was given for."""
         shown = (link.command, *link.fact[:2])
-        return replace(self, blank={**self.blank, shown: surroundings(command, rules, situation)})
+        now = surroundings(command, rules, situation)
+        return replace(self, blank={**self.blank, shown: now})
 
     def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
         """True if a command was refused when all about its things and the place was as it is
@@ -72,30 +74,31 @@ class Refusals:
         return surroundings(command, rules, situation) in self.refused[command]
 
     def barred(self, rules: ActiveRules, idle: Iterable[str]) -> Barred:
-        """What plans are to leave out: what was refused last or showed nothing, while all is as it
-        was then, and `idle` commands, which are not to be given as things are.
+        """What plans are to leave out: what was refused or showed nothing, while all is as it was
+        one of those times, and `idle` commands, which are not to be given as things are.
         """
-        last: dict[str, Surroundings | None] = {}
-        for command, times in self.refused.items():
-            last[command] = times[-1]
-        last |= dict.fromkeys(idle)
-        found: dict[str | Shown, Surroundings | None] = {}
-        for shown, then_shown in self.blank.items():
-            found[shown] = then_shown
-        for command, then in last.items():
+        commands: dict[str, Sequence[Surroundings] | None] = dict(self.refused)
+        commands |= dict.fromkeys(idle)
+        found: dict[str | Shown, Sequence[Surroundings] | None] = {}
+        for shown, then in self.blank.items():
+            found[shown] = (then,)
+        for command, times in commands.items():
             instance = rules.instance(command)
             if instance is None:
-                found[command] = then
+                found[command] = times
             else:
-                found[command_of(instance.schema, instance.binding)] = then
+                found[command_of(instance.schema, instance.binding)] = times
         return found
 
 
 def surroundings(command: str, rules: ActiveRules, situation: Situation) -> Surroundings:
     """The facts about a command's things and the agent."""
-    belief, instance = situation.belief, rules.instance(command)
+    belief = situation.belief
+    instance = rules.instance(command)
     if instance is None:
         return Surroundings(str(belief.signature()), belief.fingerprint)
-    about = (atom.bind(instance.binding) for atom in atoms_over(rules, instance.schema))
-    facts = tuple(((atom.predicate, atom.args), situation.truth(atom).known) for atom in about)
-    return Surroundings(belief.location, belief.holding, facts)
+    facts: list[tuple[NamedFact, bool | None]] = []
+    for over_parameters in atoms_over(rules, instance.schema):
+        atom = over_parameters.bind(instance.binding)
+        facts.append(((atom.predicate, atom.args), situation.truth(atom).known))
+    return Surroundings(belief.location, belief.holding, tuple(facts))

@@ -13,10 +13,13 @@ from rpms.planning.doubts import SUPPOSED, ActionInDoubt, Doubt, without
 from rpms.planning.facts_at_stake import excludes, undone_with, users
 from rpms.planning.trust import CONTRADICTED, STEPS, ManualLine
 
-LIKELY, POSSIBLE, UNLIKELY = 1.0, 3.5, 8.5
-"""Price in steps of supposing a need that the manual does not state. LIKELY: several other actions
-have it, or it is a lasting fact that no line uses. POSSIBLE: one other action has it, or its
-opposite is stated. UNLIKELY: all others."""
+LIKELY = 1.0
+"""Price of supposing a need that the manual does not state, in steps, where several other actions
+have it, or where it is a lasting fact that no line uses."""
+POSSIBLE = 3.5
+"""The same where one other action has it, or where its opposite is stated."""
+UNLIKELY = 8.5
+"""The same for all others."""
 
 
 class DoubtedNeed(NamedTuple):

@@ -19,7 +19,7 @@ from rpms.logic.actions import (
     ActionSchema,
     DoubtfulAction,
     DoubtfulActions,
-    GivenByDoubt,
+    GivenBy,
     Revelation,
 )
 from rpms.logic.facts import Clause, Literal, Sort, grouped
@@ -87,7 +87,7 @@ class _Left:
     action: ActionSchema
     against: DoubtsOfAction
     """The action against some of its lines."""
-    hopes: dict[_HopesRestOn, Sequence[GivenByDoubt]] = field(default_factory=dict)
+    hopes: dict[_HopesRestOn, Sequence[GivenBy]] = field(default_factory=dict)
     """The action that may bring about more."""
     _hoped: dict[Sort, Sequence[Literal]] = field(default_factory=dict)
 
@@ -333,7 +333,7 @@ class _Doubting:
 
     def hopes(
         self, left: _Left, effects: Sequence[Literal], sort: Sort, *, is_made: bool
-    ) -> Sequence[GivenByDoubt]:
+    ) -> Sequence[GivenBy]:
         """An action that might bring about facts of a sort, as made before, if nothing changed that
         this rests on.
         """
@@ -379,7 +379,7 @@ class _HopesLeft:
                 least = min(least, left.least_of_hopes)
         return least
 
-    def giving(self, sort: Sort) -> Iterator[GivenByDoubt]:
+    def giving(self, sort: Sort) -> Iterator[GivenBy]:
         """The hopes for facts of a sort, action by action."""
         is_made = sort in self._made
         for place, effects in may_give(self.make.rules, sort):

@@ -43,7 +43,8 @@ class ActionInDoubt:
 def without(action: DoubtfulAction, price: float, *needs: Clause) -> DoubtfulAction:
     """An action without some of its needs, at a price in steps beyond its own."""
     make = partial(_made_without, action, price, needs)
-    return DoubtfulAction(action.steps + price, action.effects, action.observes, make)
+    steps = action.steps + price
+    return DoubtfulAction(steps, action.variables, action.effects, action.observes, make)
 
 
 def _made_without(action: DoubtfulAction, price: float, needs: Sequence[Clause]) -> ActionSchema:

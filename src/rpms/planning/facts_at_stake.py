@@ -10,10 +10,11 @@ from rpms.logic.rules import ActiveRules, kept_with_rules
 @kept_with_rules
 def uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
     """Each fact that a line of some action needs."""
-    needs = (
-        (schema.name, clause) for schema in rules.all_actions for clause in schema.preconditions
-    )
-    return tuple((name, literal) for name, clause in needs for literal in clause.literals)
+    found: list[tuple[str, Literal]] = []
+    for schema in rules.all_actions:
+        for clause in schema.preconditions:
+            found += [(schema.name, literal) for literal in clause.literals]
+    return tuple(found)
 
 
 @kept_with_rules
@@ -31,12 +32,10 @@ def wanted_facts(rules: ActiveRules) -> frozenset[Sort]:
     wanted = [literal for _, literal in uses(rules)]
     if rules.purpose is not None:
         wanted += rules.purpose.wants
-    told = {*rules.lore.facts, *rules.lore.kinds}
+    listed = {*rules.lore.facts, *rules.lore.kinds}
     lasting = {name for name, predicate in rules.predicates.items() if predicate.lasting}
-    known = rules.predicates.keys() - told - lasting
-    return frozenset(
-        (each.atom.predicate, each.negated) for each in wanted if each.atom.predicate in known
-    )
+    changing = rules.predicates.keys() - listed - lasting
+    return frozenset([each.signed for each in wanted if each.atom.predicate in changing])
 
 
 @kept_with_rules

@@ -2,15 +2,15 @@
 to be seen to and the price of what is granted.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from operator import attrgetter, itemgetter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import kind_of
 from rpms.planning.achievers import Achievers
-from rpms.planning.ground import UNASKED, Ground
+from rpms.planning.ground import Ground
 from rpms.planning.kept_answers import Passing, asked_about
 from rpms.planning.wanted_facts import Achiever, Fact, Level, Need
 from rpms.planning.whereabouts import Order, PlaceRanks
@@ -32,12 +32,20 @@ class Filled(NamedTuple):
     """Steps that it costs to take for granted what nobody knows."""
 
 
-class _Lacking(NamedTuple):
-    """A fact that is still to be seen to."""
+class _Partial(NamedTuple):
+    """Names for some parameters of an action, and what comes of the needs that they decide."""
 
-    moving: bool
-    """True if seeing to it means going somewhere, which comes last."""
-    fact: Fact
+    binding: dict[str, str]
+    here: tuple[Fact, ...] = ()
+    """Facts that are still to be seen to, in the order of the needs."""
+    elsewhere: tuple[Fact, ...] = ()
+    """Those for which one goes somewhere, which comes last."""
+    price: float = 0.0
+    """Steps that it costs to take for granted what nobody knows."""
+
+    def filled(self) -> Filled:
+        """The choice, once all parameters have names."""
+        return Filled(self.binding, (*self.here, *self.elsewhere), self.price)
 
 
 class _Choice(NamedTuple):
@@ -55,13 +63,6 @@ class _JudgedNames(NamedTuple):
 
 
 _Found = TypeVar("_Found")
-
-
-def _in_order(lacking: Sequence[_Lacking]) -> tuple[Fact, ...]:
-    """Facts in the order to achieve them."""
-    if len(lacking) > 1:
-        lacking = sorted(lacking, key=attrgetter("moving"))
-    return tuple([one.fact for one in lacking])
 
 
 class Filling(Ground):
@@ -121,8 +122,7 @@ class Filling(Ground):
         if len(levels) > 1 and (self._doubting or (self.best and not way.waived)):
             filled = self._doubtful(way, self._fill_at_once(levels, way.bound, binding))
         if not filled:
-            self._fill_levels(levels, way.bound, binding, (), 0.0, filled)
-            filled = self._doubtful(way, filled)
+            filled = self._doubtful(way, self._fill_possible(levels, way.bound, binding))
         return filled
 
     def _doubtful(self, way: Achiever, filled: list[Filled]) -> list[Filled]:
@@ -131,37 +131,59 @@ class Filling(Ground):
             return filled
         return [one for one in filled if not self._holds_any(way.waived, one.binding)]
 
-    def _fill_levels(
-        self,
-        levels: Sequence[Level],
-        needs: Iterable[Need],
-        binding: dict[str, str],
-        lacking: tuple[_Lacking, ...],
-        price: float,
-        filled: list[Filled],
-    ) -> None:
-        """Add to `filled` every choice of names with which no need is out of the question: judge
-        the needs that the names so far decide, then try each name for the next parameter.
+    def _fill_possible(
+        self, levels: Sequence[Level], needs: Iterable[Need], binding: dict[str, str]
+    ) -> list[Filled]:
+        """Every choice of names with which no need is out of the question; where lines may be
+        doubted, only the first of many.
         """
+        start = self._with_needs_judged(_Partial(dict(binding)), needs)
+        if start is None:
+            return []
+        if not levels:
+            return [start.filled()]
+        filled: list[Filled] = []
+        for batch in self._batches(levels, start):
+            filled += batch
+            if self._doubting and len(filled) > FILLINGS:
+                break
+        return filled
+
+    def _batches(self, levels: Sequence[Level], partial: _Partial) -> Iterator[list[Filled]]:
+        """The possible choices of names; those that differ in the last name alone are a batch."""
+        level = levels[0]
+        later = levels[1:]
+        if not later:
+            yield [longer.filled() for longer in self._with_next_name(level, partial)]
+            return
+        for longer in self._with_next_name(level, partial):
+            yield from self._batches(later, longer)
+
+    def _with_next_name(self, level: Level, partial: _Partial) -> Iterator[_Partial]:
+        """A choice with each name for the next parameter with which no need is out of the
+        question.
+        """
+        for name in self._worth_trying(level, partial.binding):
+            binding = {**partial.binding, level.parameter: name}
+            judged = self._with_needs_judged(partial._replace(binding=binding), level.needs)
+            if judged is not None:
+                yield judged
+
+    def _with_needs_judged(self, partial: _Partial, needs: Iterable[Need]) -> _Partial | None:
+        """A choice once more needs are judged; None if one of them is out of the question."""
+        binding, here, elsewhere, price = partial
         for need in needs:
             judged = self.judge(need, binding)
             if judged.possible is False:
-                return
+                return None
             price += judged.price
-            if judged.left is not None:
-                lacking = (*lacking, _Lacking(need.moving, judged.left))
-        if not levels:
-            filled.append(Filled(dict(binding), _in_order(lacking), price))
-            return
-        level = levels[0]
-        later = levels[1:]
-        is_limited = self._doubting and bool(later)
-        for name in self._worth_trying(level, binding):
-            if is_limited and len(filled) > FILLINGS:
-                break
-            binding[level.parameter] = name
-            self._fill_levels(later, level.needs, binding, lacking, price, filled)
-        binding.pop(level.parameter, None)
+            if judged.left is None:
+                continue
+            if need.moving:
+                elsewhere = (*elsewhere, judged.left)
+            else:
+                here = (*here, judged.left)
+        return _Partial(binding, here, elsewhere, price)
 
     def _fill_at_once(
         self, levels: Sequence[Level], needs: Iterable[Need], binding: dict[str, str]
@@ -334,16 +356,14 @@ class Filling(Ground):
         """True if answers of an earlier step, about facts and names in a role, are those of
         this one.
         """
-        known, names = self._with_places, self.names
+        known = self._with_places
+        names = self.names
         for key, answer in read:
             if type(key) is str:
                 if names.get(key, ()) is not answer:
                     return False
                 continue
-            now = known.get(key, UNASKED)
-            if now is UNASKED:
-                now = known[key] = self._find_value(key)
-            if now is not answer:
+            if known[key] is not answer:
                 return False
         return True
 

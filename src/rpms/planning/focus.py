@@ -11,9 +11,13 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
     to look for things.
     """
     links = plan.options[0].chain if plan.options else ()
-    instances = filter(None, (rules.instance(link.command) for link in links))
-    actions = frozenset(instance.schema.name for instance in instances)
-    return _about(rules, actions, any(link.reveals for link in links))
+    actions: set[str] = set()
+    for link in links:
+        instance = rules.instance(link.command)
+        if instance is not None:
+            actions.add(instance.schema.name)
+    is_searching = any(link.reveals for link in links)
+    return _about(rules, frozenset(actions), is_searching)
 
 
 @kept_with_rules
@@ -37,7 +41,6 @@ def left_out(rules: ActiveRules, shown: ActiveRules) -> tuple[str, ...]:
         return ()
     kept = {rule.id for rule in shown.rules}
     names = {schema.name for schema in shown.environment}
-    return (
-        *(rule.id for rule in rules.rules if not rule.when and rule.id not in kept),
-        *(schema.name for schema in rules.environment if schema.name not in names),
-    )
+    left_out = [rule.id for rule in rules.rules if not rule.when and rule.id not in kept]
+    left_out += [schema.name for schema in rules.environment if schema.name not in names]
+    return tuple(left_out)

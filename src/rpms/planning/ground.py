@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from rpms.logic.actions import GivenBy, GivenByDoubt
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, is_unseen, kind_of
 from rpms.planning.achievers import Achievers, Relocation
+from rpms.planning.givers import FactPlace
 from rpms.planning.wanted_facts import Fact, Judged, NamedFact, Need
 
 GRANTED = 0.5
@@ -18,7 +18,6 @@ UNTRIED = 5.0
 """Steps that it costs to try a kind that a table does not list: kinds that are known to work come
 first."""
 
-UNASKED: Any = object()  # looked up once, since facts and names are hashed anew each time
 HOLDS = Judged(True, 0.0, None)
 IMPOSSIBLE = Judged(False, inf, None)
 
@@ -51,6 +50,8 @@ class Ground:
         answers = achievers.groundwork.answers_of(situation)
         self._by_belief = answers.by_belief
         self._with_places = answers.with_places
+        if self._with_places.find is None:
+            self._with_places.find = self._find_value
         self._here = answers.here
         self._moment = answers.moment
         self._read: dict[Any, Any] = {}
@@ -72,7 +73,7 @@ class Ground:
         """True if every effect of a move to a place holds already."""
         binding = {move.role: name}
         for effect in move.effects:
-            value = self._ask(effect.atom.bind(binding))
+            value = self._by_belief[effect.atom.bind(binding)]
             if value is not (not effect.negated):
                 return False
         return True
@@ -103,11 +104,7 @@ class Ground:
         predicate, args, negated, makeable = need.literals[0]
         args = tuple(map(binding.get, args, args))
         fact = (predicate, args)
-        value: bool | None = self._with_places.get(fact, UNASKED)
-        if value is UNASKED:
-            value = self._value(predicate, args)
-        else:
-            self._read[fact] = value
+        value = self._read[fact] = self._with_places[fact]  # as in `_value`, without a call
         if value is not None and value is not negated:
             return HOLDS
         if value is not None and not makeable:
@@ -179,30 +176,33 @@ class Ground:
         key = (fact.predicate, fact.args, fact.negated)
         if key not in self._made:
             together = fact.predicate in self.index.companions and not fact.negated
-            giving = self.index.giving((fact.predicate, fact.negated))
-            self._made[key] = together or any(self._gives(each, fact) for each in giving)
+            self._made[key] = together or self._is_given(fact)
         return self._made[key]
 
-    def _gives(self, given: GivenBy | GivenByDoubt, fact: Fact) -> bool:
-        """True if an action gives a fact, by the roles or the kinds of its names."""
-        parameters = given.schema.variables
-        for parameter, name in zip(given.effect.atom.args, fact.args, strict=True):
-            is_role = parameter in parameters
-            suits = self.suits(parameter, name) if is_role else kind_of(name) == parameter
-            if not suits:
+    def _is_given(self, fact: Fact) -> bool:
+        """True if some action gives such a fact, or where none does, if that may be hoped."""
+        sort = (fact.predicate, fact.negated)
+        for find in (self.index.givers, self.index.hoped_givers):
+            for alike in find(sort):
+                if self._fit(fact.args, alike.places) and alike.is_of_use:
+                    return True
+        return False
+
+    def _fit(self, names: Sequence[str], places: Sequence[FactPlace]) -> bool:
+        """True if names can stand in the places of a fact, by their roles or kinds."""
+        for name, (word, is_role) in zip(names, places, strict=True):
+            fits = self.suits(word, name) if is_role else kind_of(name) == word
+            if not fits:
                 return False
-        return not self.index.is_circular(given)
+        return True
 
     def truth(self, fact: Fact) -> bool | None:
         value = self._value(fact.predicate, fact.args)
         return value if value is None or not fact.negated else not value
 
     def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
-        key = (predicate, args)
-        value: bool | None = self._with_places.get(key, UNASKED)
-        if value is UNASKED:
-            value = self._with_places[key] = self._find_value(key)
-        self._read[key] = value
+        fact = (predicate, args)
+        value = self._read[fact] = self._with_places[fact]
         return value
 
     def _find_value(self, fact: NamedFact) -> bool | None:
@@ -212,27 +212,16 @@ class Ground:
         if predicate in self._lore.kinds:
             value = self._lore.kinds[predicate].truth(args).known
         else:
-            value = self._ask(fact)
-        if value is None and self._is_beside(predicate, args):
-            return True
-        return value
-
-    def _ask(self, fact: NamedFact) -> bool | None:
-        """The belief's own answer, shared by all indexes: those with doubts ask much that others
-        have asked.
-        """
-        value: bool | None = self._by_belief.get(fact, UNASKED)
-        if value is UNASKED:
-            value = self._by_belief[fact] = self.situation.value(*fact)
+            value = self._by_belief[fact]
+        if value is None and predicate in self.index.companions:
+            return self._is_beside(predicate, args) or None
         return value
 
     def _is_beside(self, predicate: str, args: tuple[str, ...]) -> bool:
         """True if a fact about a place holds because another place, with which it goes
         together, is the agent's.
         """
-        companion = self.index.companions.get(predicate)
-        if companion is None:
-            return False
+        companion = self.index.companions[predicate]
         for place in self._places(predicate):  # noqa: SIM110  asked so often that `any` is too dear
             if self._value(companion, (place, *args)):
                 return True

@@ -48,7 +48,7 @@ def hopes(
         price = action.left.steps + action.trust.upon(line, 0.0) - discount + SECOND * made
         price -= STEPS * CONTRADICTED * in_vain.get(effect, 0)
         make = partial(_hope, action.left, effect, price)
-        hope = DoubtfulAction(price, (effect,), (), make)
+        hope = DoubtfulAction(price, action.left.variables, (effect,), (), make)
         yield Doubt(hope)
         if made:
             continue

@@ -51,7 +51,7 @@ class Impasse:
         """
         for imagined in (False, True):
             for binding in self._demands.bindings(purpose, imagined=imagined):
-                wanted = self._demands.left(purpose, binding).wants
+                wanted = self._demands.remaining(purpose, binding).wants
                 reason = self._why_not(wanted)
                 if reason:
                     return reason

@@ -1,6 +1,6 @@
 """Answers and conclusions of one step, and those that still hold in the next."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from rpms.logic.actions import role_of
@@ -179,15 +179,42 @@ def asked_about(read: Iterable[Any], names: Iterable[str] = ()) -> frozenset[str
     return frozenset(names).union(*about)
 
 
+class BeliefAnswers(dict[NamedFact, bool | None]):
+    """A belief's own answers about a goal, each asked for once: indexes with doubts ask much that
+    others have asked.
+    """
+
+    def __init__(self, situation: Situation) -> None:
+        super().__init__()
+        self._situation = situation
+
+    def __missing__(self, fact: NamedFact) -> bool | None:
+        value = self[fact] = self._situation.value(*fact)
+        return value
+
+
+class PlacedAnswers(dict[NamedFact, bool | None]):
+    """A belief's answers, and what indexes that judge alike conclude about the agent's places."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.find: Callable[[NamedFact], bool | None] | None = None
+        """Finds an answer that was not asked for yet: that of the first index that asks."""
+
+    def __missing__(self, fact: NamedFact) -> bool | None:
+        assert self.find is not None, "an index asks"
+        value = self[fact] = self.find(fact)
+        return value
+
+
 class Answers(NamedTuple):
     """A belief's answers about a goal, filled on demand."""
 
     belief: Belief
     goal: Goal
-    by_belief: dict[NamedFact, bool | None]
+    by_belief: BeliefAnswers
     """The belief's own answers, for all indexes over the same rules."""
-    with_places: dict[NamedFact, bool | None]
-    """The belief's answers, and what one index concludes about the agent's places."""
+    with_places: PlacedAnswers
     possible: dict[tuple[object, ...], Passing]
     here: dict[str, list[str]]
     moment: int
@@ -235,14 +262,15 @@ class Groundwork:
         if kept is not None and kept.belief is belief and kept.goal is goal:
             return kept
         self._moments += 1
-        by_belief: dict[NamedFact, bool | None] = {}
         if self._asker is not None:
             by_belief = self._asker.answers_of(situation).by_belief
+        else:
+            by_belief = BeliefAnswers(situation)
         self.answers = Answers(
             belief,
             goal,
             by_belief,
-            with_places={},
+            with_places=PlacedAnswers(),
             possible={},
             here={},
             moment=self._moments,

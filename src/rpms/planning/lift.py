@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rpms.logic.belief import StateSignature
-from rpms.logic.facts import grouped, kind_of
+from rpms.logic.facts import grouped, kind_of, unseen_of
 from rpms.logic.goal import GoalSignature
 from rpms.logic.rules import ActiveRules
 from rpms.paper.memory import CriticalFailure, FailureLesson, Stride, SuccessSnippet
@@ -38,7 +38,9 @@ def renamed(command: str, names: Mapping[str, str]) -> str:
     """A command with other names in place of its own, all at once; what only begins like a name
     stays.
     """
-    return _any_of(tuple(names)).sub(lambda match: names[match[0]], command) if names else command
+    if not names:
+        return command
+    return _any_of(tuple(names)).sub(lambda match: names[match[0]], command)
 
 
 @lru_cache(maxsize=4_096)
@@ -172,7 +174,7 @@ def _seeing(snippet: SuccessSnippet, deeds: Sequence[Stride], held: frozenset[st
     goal = snippet.goal_signature
     has_object = any(kind_of(name) == goal.object for name in held)
     thing = goal.destination if has_object else goal.object
-    return _Find(0, f"{thing} ?", deeds[-1].names[-1], only_seen=True)
+    return _Find(0, unseen_of(thing), deeds[-1].names[-1], only_seen=True)
 
 
 def _roles(deeds: Sequence[Stride], find: _Find, goal: GoalSignature) -> dict[str, Role]:
@@ -234,10 +236,12 @@ def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> tuple[
     """Features that two actions, each in its state, must share for one to bear on the other:
     all but the instances.
     """
-    names = names_of(command, syntax)
-    stood = tuple(tuple(name in (state.get(field) or ()) for field in _RELATIONS) for name in names)
+    related = [state.get(field) or () for field in _RELATIONS]
+    stood: list[tuple[bool, ...]] = []
+    for name in names_of(command, syntax):
+        stood.append(tuple([name in things for things in related]))
     at = "".join(map(kind_of, state.get("location") or ()))
-    return lifted(command, syntax), stood, state.occupied, at
+    return lifted(command, syntax), tuple(stood), state.occupied, at
 
 
 def lifted(command: str, syntax: ActiveRules) -> str:

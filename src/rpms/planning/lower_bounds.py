@@ -36,12 +36,10 @@ class FactNode:
     fact: Fact
     rest: float
     """The least that a way costs which was not found yet."""
+    lower: float
+    """The least that the fact can cost."""
     ways: list[_Way] = field(default_factory=list)
     needed_by: list[_Way] = field(default_factory=list)
-    lower: float = inf
-    """The least that the fact can cost."""
-    tentative: float = inf
-    """The least so far while that is found."""
 
 
 @dataclass(slots=True, eq=False)
@@ -51,11 +49,16 @@ class _Way:
     edge: Edge
     to: FactNode
     needs: list[FactNode]
-    needed: int
-    """The number of its needs."""
     lower: float = inf
-    """The least that it can cost with all that it needs, once `missing` is 0."""
-    missing: int = 0
+    """The least that it can cost with all that it needs."""
+
+    def weigh(self) -> float:
+        """The least that it can cost, by what its needs can cost now."""
+        lower = self.edge.cost
+        for need in self.needs:
+            lower += need.lower
+        self.lower = lower
+        return lower
 
 
 class OpenFact(NamedTuple):
@@ -78,19 +81,16 @@ class LowerBounds:
         self._find = find
         self._least = least
         self._nodes: dict[Fact, FactNode] = {}
-        self._goal = FactNode(GOAL, inf)
-        self._every = [self._goal]
-        self._ways: list[_Way] = []
+        self._goal = FactNode(GOAL, rest=inf, lower=inf)
+        self._opened: dict[FactNode, None] = {}
+        """Facts of which more ways were found since bounds were last raised."""
 
     def aim_at(self, edges: Sequence[Edge]) -> None:
         """Ask for the cheapest of some edges to the goal."""
-        before = self._goal.ways
-        for way in before:
+        for way in self._goal.ways:
             for need in way.needs:
                 need.needed_by.remove(way)
-        if before:
-            self._ways = [way for way in self._ways if way.to is not self._goal]
-            self._goal.ways = []
+        self._goal.ways = []
         self._add_ways(self._goal, edges)
 
     def narrow(self, few: int) -> bool:
@@ -98,48 +98,56 @@ class LowerBounds:
         ways = self._goal.ways
         if len(ways) <= few:
             return False
-        in_order = sorted(ways, key=lambda way: inf if way.missing else way.lower)
+        in_order = sorted(ways, key=lambda way: way.lower)
         self.aim_at([way.edge for way in in_order[:few]])
         return True
 
     def of_goal(self) -> float:
-        """The least that the goal can cost by what was found so far: Knuth's generalisation of
-        Dijkstra's algorithm, where a fact may also cost the least of what was not found yet.
+        """The least that the goal can cost by what was found so far.
+
+        Only bounds are found again that rest on facts of which more was found: most stay as they
+        are.
         """
-        heap = self._first_prices()
+        self._find_bounds(self._resting_on_opened())
+        return self._goal.lower
+
+    def _resting_on_opened(self) -> Sequence[FactNode]:
+        """The facts of which more ways were found, and all whose bound may rest on theirs."""
+        found = self._opened
+        self._opened = {}
+        left = list(found)
+        while left:
+            node = left.pop()
+            for way in node.needed_by:
+                if way.lower <= way.to.lower and way.to not in found:
+                    found[way.to] = None
+                    left.append(way.to)
+        return list(found)
+
+    def _find_bounds(self, nodes: Sequence[FactNode]) -> None:
+        """Find the bounds of some facts anew, and of those that turn out to be cheaper by them:
+        Knuth's generalisation of Dijkstra's algorithm, where a fact may also cost the least of
+        what was not found yet.
+        """
+        for node in nodes:
+            node.lower = inf
+        for node in nodes:
+            for way in node.needed_by:
+                way.lower = inf
+        heap: list[tuple[float, int, FactNode]] = []
+        for number, node in enumerate(nodes):
+            least = min([way.lower for way in node.ways], default=inf)
+            heap.append((min(node.rest, least), number, node))
         numbers = count(len(heap))
         heapify(heap)
         while heap:
             lower, _, node = heappop(heap)
-            if node.lower < inf:
+            if lower >= node.lower:
                 continue
             node.lower = lower
             for way in node.needed_by:
-                way.lower += lower
-                way.missing -= 1
-                if not way.missing and way.lower < way.to.tentative:
-                    way.to.tentative = way.lower
+                if way.weigh() < way.to.lower:
                     heappush(heap, (way.lower, next(numbers), way.to))
-        return self._goal.lower
-
-    def _first_prices(self) -> list[tuple[float, int, FactNode]]:
-        """The facts that something gives without needs, or may give that was not found yet, with
-        this price and a number each; all that was found about costs before is forgotten.
-
-        After each fact that is opened all of this is done again, so that it calls hardly anything.
-        """
-        for node in self._every:
-            node.lower = inf
-            node.tentative = node.rest
-        are_open = [node for node in self._every if node.rest < inf]
-        priced = [(node.rest, number, node) for number, node in enumerate(are_open)]
-        for way in self._ways:
-            way.missing = way.needed
-            way.lower = way.edge.cost
-            if not way.missing and way.lower < way.to.tentative:
-                way.to.tentative = way.lower
-                priced.append((way.lower, len(priced), way.to))
-        return priced
 
     def open_facts(self, slack: float) -> list[OpenFact]:
         """Facts in plans that may cost at most `slack` more than the cheapest, and of which not
@@ -170,7 +178,7 @@ class LowerBounds:
         What is to be had first may be had in dearer ways too, since plans are told apart by how
         they begin.
         """
-        if way.missing or not way.needs:
+        if way.lower == inf or not way.needs:
             return []
         spare = most - (way.lower - way.to.lower)
         if spare < 0:
@@ -183,7 +191,7 @@ class LowerBounds:
         yet.
         """
         for way in node.ways:
-            if not way.missing and way.lower <= node.lower:
+            if way.lower <= node.lower:
                 return [way]
         return []
 
@@ -209,17 +217,18 @@ class LowerBounds:
         """Add edges to a fact."""
         for edge in edges:
             needs = [self._node(need) for need in edge.needs]
-            way = _Way(edge, node, needs, len(needs))
+            way = _Way(edge, node, needs)
+            way.weigh()
             node.ways.append(way)
-            self._ways.append(way)
             for need in needs:
                 need.needed_by.append(way)
+        self._opened[node] = None
 
     def _node(self, fact: Fact) -> FactNode:
         node = self._nodes.get(fact)
         if node is None:
-            node = self._nodes[fact] = FactNode(fact, self._least(fact))
-            self._every.append(node)
+            least = self._least(fact)
+            node = self._nodes[fact] = FactNode(fact, rest=least, lower=least)
         return node
 
     def found(self) -> dict[Fact, list[Edge]]:

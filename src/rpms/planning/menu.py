@@ -41,7 +41,8 @@ def make_menu(
         left = [item for item in left if tried.get(item[0], 0) == least]
     else:
         left.sort(key=_by_name)
-    spare, kept = MENU_TOKENS, list[MenuItem]()
+    spare = MENU_TOKENS
+    kept: list[MenuItem] = []
     for rank, (command, reason) in enumerate(left[:size]):
         tokens = estimate_tokens(command)
         if tokens <= spare or not kept:
@@ -53,9 +54,11 @@ def make_menu(
 def _by_name(item: tuple[str, str]) -> tuple[str, tuple[tuple[int, str], ...]]:
     """Sort by verb, then so that `drawer 10` comes after `drawer 9`."""
     words = item[0].split()
-    return words[0] if words else "", tuple(
-        (int(word), "") if word.isdecimal() else (0, word) for word in words
-    )
+    verb = words[0] if words else ""
+    by_number: list[tuple[int, str]] = []
+    for word in words:
+        by_number.append((int(word), "") if word.isdecimal() else (0, word))
+    return verb, tuple(by_number)
 
 
 def purpose_of(option: Option, rules: ActiveRules) -> str:

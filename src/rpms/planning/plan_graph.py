@@ -37,6 +37,8 @@ class Plan:
     nowhere: tuple[str, ...] = ()
     """Kinds of things that the goal needs and that are in none of the places, all of which were
     searched, where no look is left that may show anything new: nothing is left to do for it."""
+    tried_all: bool = False
+    """True if there is no plan, and in the step before there was none either."""
 
     @property
     def stranded(self) -> bool:
@@ -139,7 +141,7 @@ class Graph:
         furthest = 0
         for purpose, price in purposes:
             for binding in self._demands.bindings(purpose, imagined=imagined):
-                stages, wanted = self._demands.left(purpose, binding)
+                stages, wanted = self._demands.remaining(purpose, binding)
                 edge = self._edge_to(wanted, price)
                 if edge is None or stages < furthest:
                     continue

@@ -10,26 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from rpms.logic.belief import Situation
 from rpms.logic.rules import ActiveRules
 from rpms.planning.circles import circle
-from rpms.planning.edges import UNSEEN, Option
+from rpms.planning.edges import GOAL, UNSEEN, Link, Option
 from rpms.planning.effort import EXPANDED, FURTHER, Effort
 from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.noticed import PlanNoticed
 from rpms.planning.plan_graph import Plan
-from rpms.planning.plans_begun import is_unchanged
+from rpms.planning.plans_begun import Begun, is_unchanged
 from rpms.planning.reason import reasoner_of
 from rpms.planning.rules_in_doubt import RulesInDoubt
 from rpms.planning.trust import FULL, STEPS, Trust
 from rpms.planning.untried import Spelling, untried
 from rpms.planning.whereabouts import Order, likely_places
 
-_CIRCLES = 3
-"""Number of times at one step that a plan is blamed for leading back before the next best is
-taken as it is."""
 _PLANNED = 3
 """If no plan trusts the manual: how many first actions of other plans come before untried ones."""
 _DEAR = FULL * STEPS
@@ -54,19 +51,30 @@ def plan_with_doubts(
     if trust.fruitless.has(circumstances, state):
         nothing = Plan(cut=trust.fruitless.states[state])
         step.fruitless.append(_Fruitless(_DEAREST, nothing))
-    begun = _BegunBefore(context, rules, trust)
-    best, noticed = _best_that_leads_on(step, begun, noticed)
-    trust = noticed.trust
-    options = sorted(best.options, key=begun.leads_back)
+    best = step.best(trust, frozenset())
+    if step.effort.is_in_vain:
+        trust = trust.but(fruitless=trust.fruitless.and_(circumstances, state, cut=best.cut))
+    begun = _begun_here(context, rules, trust)
+    leads_on = _LeadsOn(best, noticed.trusting(trust))
+    if begun:
+        leads_on = _without_circles(step, begun, leads_on)
+    best, noticed, walk = leads_on
+    options = list(best.options)
     if best.opened:
-        tries = untried(context, rules, spell, trust)
+        tries = untried(context, rules, spell, noticed.trust)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
     if best.cut and options:
         options[0] = _with_more_evidence(options[0], NOT_ALL_WEIGHED)
-    trust = trust.but(plans=trust.plans.offering(options))
-    if step.effort.is_in_vain:
-        trust = trust.but(fruitless=trust.fruitless.and_(circumstances, state, cut=best.cut))
+    if not options:
+        best = replace(best, tried_all=_had_no_plan(context, noticed.trust))
+    trust = noticed.trust
+    trust = trust.but(plans=trust.plans.offering(options, walk))
     return best.offering(options), noticed.trusting(trust)
+
+
+def _had_no_plan(context: AdaptContext, trust: Trust) -> bool:
+    """True if there was no plan in the last step either: time alone brings none."""
+    return bool(context.history) and not trust.plans.first
 
 
 def _with_more_evidence(option: Option, said: str) -> Option:
@@ -75,54 +83,77 @@ def _with_more_evidence(option: Option, said: str) -> Option:
     return replace(option, evidence=told)
 
 
-class _BegunBefore:
-    """Plans that were begun in this very state before, nothing having been learned since."""
+class _LeadsOn(NamedTuple):
+    """A plan that does not begin with what led back to the present state."""
 
-    def __init__(self, context: AdaptContext, rules: ActiveRules, trust: Trust) -> None:
-        self._context = context
-        self._rules = rules
-        self._trust = trust
-        self._last = context.history[-1].action if context.history else ""
-        self._unchanged: dict[int, bool] = {}
-        """Whether all that matters is as it was in an earlier situation, by its identity: several
-        plans of a step ask that.
-        """
-
-    def leads_back(self, option: Option) -> bool:
-        """True if the same plan was begun here before, and this is not just more waiting."""
-        if _waits(option) and option.command == self._last:
-            return False
-        return self._trust.plans.has_begun(option, self._context.state, self._is_unchanged)
-
-    def _is_unchanged(self, before: Situation) -> bool:
-        """True if all that matters is as it was in an earlier situation."""
-        key = id(before)
-        if key not in self._unchanged:
-            now = self._context.situation
-            self._unchanged[key] = is_unchanged(self._rules, before, now)
-        return self._unchanged[key]
+    plan: Plan
+    noticed: PlanNoticed
+    walk: str = ""
+    """Its first command, where that only walks to a state in which another plan begins."""
 
 
-def _best_that_leads_on(
-    step: "_DoubtingStep", begun: _BegunBefore, noticed: PlanNoticed
-) -> tuple[Plan, PlanNoticed]:
-    """The best plan that was not begun here before, and what was noticed: each that was is a
-    circle, for which its lines are blamed, or its first command where no line is to blame.
+def _begun_here(context: AdaptContext, rules: ActiveRules, trust: Trust) -> Sequence[Begun]:
+    """The plans that were begun since this very state was left last; none if it never was, or if
+    the goal's things are not as they were.
     """
-    idle = frozenset[str]()
-    best = Plan()
-    for _ in range(_CIRCLES):
-        best = step.best(noticed.trust, idle)
-        first = best.options[0] if best.options else None
-        if first is None or not first.chain or not begun.leads_back(first):
-            break
-        before = noticed.trust
-        noticed = circle(noticed, step.rules, first.chain, step.context.situation)
-        if noticed.trust == before:  # no line is to blame
-            idle |= {first.command}
+    plans = trust.plans.since(context.state)
+    if plans and is_unchanged(rules, plans[0].situation, context.situation):
+        return plans
+    return ()
+
+
+def _without_circles(step: "_DoubtingStep", begun: Sequence[Begun], leads_on: _LeadsOn) -> _LeadsOn:
+    """The plan, unless it begins with what led back to this state: then the lines of all plans
+    that were begun since are blamed, and the best plan that begins otherwise is taken, here or in
+    a state next to this one.
+    """
+    best, noticed, _ = leads_on
+    context = step.context
+    plans = noticed.trust.plans
+    last = context.history[-1].action
+    in_vain = plans.begun_in(context.state)
+    if best.options:
+        if not _begins_again(best.options[0], in_vain, last):
+            return leads_on
+        noticed = circle(noticed, step.rules, begun, context.situation)
+        best = step.best(noticed.trust, in_vain)
+    here = _LeadsOn(best, noticed)
+    if best.options and (best.cost <= _DEAR or last == plans.walk):
+        return here  # good enough, or what it walked here for
+    return _cheapest_next_door(step, here)
+
+
+def _begins_again(option: Option, in_vain: frozenset[str], last: str) -> bool:
+    """True if a plan begins with what led back to this state; to wait on is not to begin again."""
+    waits_on = _waits(option) and option.command == last
+    return option.command in in_vain and not waits_on
+
+
+def _cheapest_next_door(step: "_DoubtingStep", here: _LeadsOn) -> _LeadsOn:
+    """The plan here, or a cheaper one in a state to which one command leads: then that command
+    comes first.
+    """
+    noticed = here.noticed
+    cheapest = here
+    for there in noticed.trust.plans.neighbours(step.context.state):
         if step.effort.is_spent:
-            return replace(best, cut=True), noticed
-    return best, noticed
+            return cheapest._replace(plan=replace(cheapest.plan, cut=True))
+        found = step.at(there.situation).best(noticed.trust, there.begun)
+        if not found.options:
+            continue
+        cost = found.cost + 1
+        if cost < cheapest.plan.cost or not cheapest.plan.options:
+            option = _walking(there.way, found.options[0])
+            plan = replace(found, cost=cost, options=(option,))
+            cheapest = _LeadsOn(plan, noticed, option.command)
+    return cheapest
+
+
+def _walking(way: Begun, option: Option) -> Option:
+    """A plan that begins in the state to which a command leads."""
+    fact = way.chain[0].fact if way.chain else GOAL
+    walk = Link(way.command, fact, reveals=False)
+    return Option(walk.command, 0.0, (walk, *option.chain), option.evidence)
 
 
 def _waits(option: Option) -> bool:
@@ -153,6 +184,12 @@ class _DoubtingStep:
     fruitless: list[_Fruitless] = field(default_factory=list)
     """The searches that found nothing."""
 
+    def at(self, situation: Situation) -> Self:
+        """The same step, as it would be in another situation."""
+        return type(self)(
+            replace(self.context, situation=situation), self.rules, self.spell, self.effort
+        )
+
     @property
     def _situation(self) -> Situation:
         return self.context.situation
@@ -163,14 +200,27 @@ class _DoubtingStep:
         return likely_places(self.rules, self.context.whereabouts, (goal.object, goal.destination))
 
     @cached_property
+    def _by_lines(self) -> Plan:
+        """The plan that trusts every line of the manual; without options if nothing known leads to
+        the goal.
+        """
+        return reasoner_of(self.rules).plan(self._situation, self._order, seek=False)
+
+    @cached_property
     def _stated(self) -> Plan:
-        """The plan that trusts every line of the manual."""
-        return reasoner_of(self.rules).plan(self._situation, self._order)
+        """The same plan, or where there is none the look that may lead to one: that takes as long
+        again, and is asked for only where it may decide something.
+        """
+        plan = self._by_lines
+        if plan.options or plan.cost == 0:
+            return plan
+        return reasoner_of(self.rules).explore(self._situation, self._order)
 
     @cached_property
     def _unseen(self) -> list[str]:
         """The goal's things of which nobody has seen any: `apple ?`."""
-        goal, belief = self._situation.goal, self._situation.belief
+        goal = self._situation.goal
+        belief = self._situation.belief
         words = [word for word in (goal.object, goal.destination) if word]
         return [f"{word} ?" for word in words if not belief.called(word)]
 
@@ -180,9 +230,9 @@ class _DoubtingStep:
 
         Then the goal was misread, and nothing is gained by doubting the manual.
         """
-        if not self._stated.stranded:
+        if not reasoner_of(self.rules).nowhere(self._situation, self._order):
             return False
-        return bool(reasoner_of(self.rules).nowhere(self._situation, self._order))
+        return self._stated.stranded
 
     def best(self, trust: Trust, idle: frozenset[str]) -> Plan:
         """The first plan with something to do, of those that doubt more and more.
@@ -217,7 +267,7 @@ class _DoubtingStep:
         best = self._doubting(doubtful, most=_DEAR)
         if not best.options and self._stated.searching:
             best = self._looks(doubtful, most=_DEAR)
-        return replace(best, searching=self._stated.searching and best.cost == inf)
+        return replace(best, searching=best.cost == inf and self._stated.searching)
 
     def _doubting_any(self, doubtful: RulesInDoubt, best: Plan) -> Plan:
         """The best plan that may doubt any line; if there is none, a look at what is unknown."""
@@ -226,7 +276,7 @@ class _DoubtingStep:
             if _settles(best):
                 return best
         best = _better(best, self._doubting_further(doubtful, best))
-        if best.options or not self._stated.cost:
+        if best.options or not self._by_lines.cost:
             return best
         return replace(self._last_looks(doubtful), opened=True, cut=best.cut)
 

@@ -2,9 +2,9 @@
 again.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import NamedTuple, Self
 
 from rpms.logic.belief import Situation
@@ -22,6 +22,19 @@ class Begun(NamedTuple):
     command: str
     situation: Situation
     chain: Chain
+    weighed: bool = False
+    """True if its lines were blamed for leading back, or if it only walked where another plan
+    begins."""
+
+
+class Neighbour(NamedTuple):
+    """A state to which one command leads, as it did before."""
+
+    way: Begun
+    """The plan that led there from the present state."""
+    situation: Situation
+    begun: frozenset[str]
+    """Commands that plans began with there."""
 
 
 @dataclass(frozen=True)
@@ -32,42 +45,57 @@ class PlansBegun:
     """The command that the plan at hand begins with."""
     offered: Mapping[str, Chain] = field(default_factory=dict)
     """Commands that the plans at hand begin with, and these plans."""
+    walk: str = ""
+    """The command that only walks where another plan begins."""
     walked: tuple[Begun, ...] = ()
-    """The plans that were begun: the same one begun there again would lead back again."""
+    """The plans that were begun: the same command given there again would lead back again."""
 
     def doubt(self, command: str) -> str:
         """The line that a command goes against by the plans at hand."""
         return self.offered[command][0].doubt if command in self.offered else ""
 
-    def offering(self, options: Iterable[Option]) -> Self:
+    def offering(self, options: Iterable[Option], walk: str = "") -> Self:
         """The same with other plans at hand; of those that begin alike, the first."""
         offered: dict[str, Chain] = {}
         for option in options:
             if option.chain:
                 offered.setdefault(option.command, option.chain)
-        return replace(self, offered=offered)
+        return replace(self, offered=offered, walk=walk)
 
     def having_begun(self, state: str, command: str, situation: Situation) -> Self:
         """The same once the plan that a command begins was begun."""
-        begun = Begun(state, command, situation, self.offered.get(command, ()))
+        chain = self.offered.get(command, ())
+        begun = Begun(state, command, situation, chain, weighed=command == self.walk)
         return replace(self, walked=(*self.walked, begun))
 
-    def has_begun(
-        self, option: Option, state: str, is_unchanged: Callable[[Situation], bool]
-    ) -> bool:
-        """True if a plan with the same first command and doubts was begun in this very state,
-        nothing having been learned since.
+    def having_weighed(self, plans: Iterable[Begun]) -> Self:
+        """The same once some plans were blamed for leading back."""
+        weighed = set(map(id, plans))
+        walked: list[Begun] = []
+        for one in self.walked:
+            walked.append(one._replace(weighed=True) if id(one) in weighed else one)
+        return replace(self, walked=tuple(walked))
 
-        `is_unchanged`: true if all that matters is as it was in a situation.
-        """
-        doubts = doubts_of(option.chain)
-        for begun in self.walked:
-            if begun.state != state or begun.command != option.command:
-                continue
-            is_same = doubts_of(begun.chain) == doubts
-            if is_same and is_unchanged(begun.situation):
-                return True
-        return False
+    def since(self, state: str) -> tuple[Begun, ...]:
+        """The plans that were begun since a state was left last, the one begun there first."""
+        for place in reversed(range(len(self.walked))):
+            if self.walked[place].state == state:
+                return self.walked[place:]
+        return ()
+
+    def begun_in(self, state: str) -> frozenset[str]:
+        """Commands that plans began with in a state: what they lead to is known."""
+        return frozenset(begun.command for begun in self.walked if begun.state == state)
+
+    def neighbours(self, state: str) -> list[Neighbour]:
+        """The other states to which those commands led, as they were when they were left last."""
+        left_last = {begun.state: begun for begun in self.walked}
+        found: dict[str, Neighbour] = {}
+        for begun, then in pairwise(self.walked):
+            if begun.state == state and then.state != state:
+                left = left_last[then.state]
+                found[then.state] = Neighbour(begun, left.situation, self.begun_in(then.state))
+        return list(found.values())
 
 
 def doubts_of(chain: Chain) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ from functools import cached_property
 from itertools import product
 from math import inf
 
-from rpms.logic.actions import Instance, names_for
+from rpms.logic.actions import ActionSchema, Instance, names_for
 from rpms.logic.belief import Situation
+from rpms.logic.facts import unseen_of
 from rpms.logic.rules import ActiveRules, Purpose, kept_with_rules
 from rpms.planning.achievers import Achievers, achievers_of, command_of
 from rpms.planning.commands_refused import Barred
@@ -128,16 +129,22 @@ class Reasoner:
         if order is None:
             order = likely_places(self.rules)
         graph = self._graph(situation, order)
-        return tuple(each for each in missing if graph.is_nowhere(f"{each.word} ?"))
+        return tuple(each for each in missing if graph.is_nowhere(unseen_of(each.word)))
 
     def _missing(self, situation: Situation) -> list[Missing]:
-        """The goal's words by which fewer things are known than it needs; none for a goal in
-        stages.
+        """The goal's words by which fewer things are known than it needs.
+
+        What a goal in stages asks for may be made on the way, and so it need not be anywhere yet;
+        where it is to be brought is there from the beginning.
         """
         purpose = self.rules.purpose
-        if purpose is None or purpose.staged:
+        if purpose is None:
             return []
-        needed = Counter(situation.goal.named(field) for field in purpose.over.values())
+        goal = situation.goal
+        if purpose.staged:
+            needed = Counter([goal.destination])
+        else:
+            needed = Counter(goal.named(field) for field in purpose.over.values())
         missing: list[Missing] = []
         for word, count in needed.items():
             known = len(situation.belief.called(word)) if word else count
@@ -182,7 +189,8 @@ class Reasoner:
         """The need that keeps every plan from the goal, and why; for people, when no plan is
         found.
         """
-        purpose, goal = self.rules.purpose, situation.goal
+        purpose = self.rules.purpose
+        goal = situation.goal
         if purpose is None:
             return f"the manual has no goal of type {goal.type!r}"
         reason = Impasse(self.achievers, situation, likely_places(self.rules)).explain(purpose)
@@ -214,24 +222,28 @@ class Reasoner:
         against it for good.
         """
         order = likely_places(self.rules)
-        graph = (
-            Graph(self.achievers, situation, order)
-            if explained
-            else self._graph(situation, order, best=True)
-        )
-        schema, parameters = instance.schema, tuple(instance.binding)
-        needed = [
-            fact_of(clause.literals[0])
-            for clause in schema.preconditions
-            if len(clause.literals) == 1
-        ]
-        gives = next(
-            (fact for fact in map(fact_of, schema.effects[:1]) if fact not in needed), None
-        )
+        if explained:
+            graph = Graph(self.achievers, situation, order)
+        else:
+            graph = self._graph(situation, order, best=True)
+        schema = instance.schema
+        parameters = tuple(instance.binding)
+        gives = _given_by(schema)
         needs = [
             self.achievers.need_of(clause, gives, parameters) for clause in schema.preconditions
         ]
         return graph.remedy(needs, instance.binding, explained=explained)
+
+
+def _given_by(schema: ActionSchema) -> Fact | None:
+    """The fact that an action is for: its first effect; None if it needs that fact itself."""
+    if not schema.effects:
+        return None
+    given = fact_of(schema.effects[0])
+    for clause in schema.preconditions:
+        if len(clause.literals) == 1 and fact_of(clause.literals[0]) == given:
+            return None
+    return given
 
 
 class _Supposing(Achievers):
@@ -241,7 +253,9 @@ class _Supposing(Achievers):
     def _supposed(self) -> Mapping[str, str]:
         """The thing supposed for each role, where the manual itself lists no names."""
         roles = {name for schema in self.rules.all_actions for name in schema.variables}
-        return {role: f"some {role} ?" for role in sorted(roles - self.lasting_names.keys())}
+        return {
+            role: unseen_of(f"some {role}") for role in sorted(roles - self.lasting_names.keys())
+        }
 
     def known_names(self, known: Mapping[str, Sequence[str]]) -> KnownNames:
         named = {role: (*known.get(role, ()), name) for role, name in self._supposed.items()}

@@ -13,6 +13,7 @@ with the price of each (`Edge.cost`).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -252,7 +253,7 @@ class Search:
 
         Whole: nothing was left out in regression, and what has a price, or none, keeps to that.
         """
-        waiting: dict[Fact, list[_Waiting]] = {}
+        waiting: defaultdict[Fact, list[_Waiting]] = defaultdict(list)
         heap = self._add_up(self._to_price(whole=whole), waiting)
         number = count(len(heap))
         heapify(heap)
@@ -269,7 +270,7 @@ class Search:
                     heappush(heap, (one.total, next(number), one.edge.fact))
 
     def _add_up(
-        self, facts: Iterable[Fact], waiting: dict[Fact, list[_Waiting]]
+        self, facts: Iterable[Fact], waiting: defaultdict[Fact, list[_Waiting]]
     ) -> list[tuple[float, int, Fact]]:
         """Facts that have a price at once, by edges that need nothing more, with this price and
         in the order found; all other edges are set waiting for what they need.
@@ -291,7 +292,7 @@ class Search:
                     continue
                 waits = _Waiting(edge, total, len(missing))
                 for need in missing:
-                    waiting.setdefault(need, []).append(waits)
+                    waiting[need].append(waits)
         return priced
 
     def _to_price(self, *, whole: bool) -> list[Fact]:

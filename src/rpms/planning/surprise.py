@@ -11,6 +11,7 @@ from rpms.logic.facts import Clause, Truth
 from rpms.logic.rules import ActiveRules
 from rpms.paper import beyond
 from rpms.paper.beyond import StepContext
+from rpms.paper.prompt import Turn
 from rpms.planning.doubts import HOPED, SUPPOSED, WAIVED
 from rpms.planning.noticed import PlanNoticed, SurpriseKind, TriedAction
 from rpms.planning.set_off import processes_of
@@ -32,7 +33,9 @@ from rpms.planning.unforetold import with_changes
 def notice(
     earlier: beyond.Noticed, now: StepContext, before: Situation, *, won: bool = False
 ) -> PlanNoticed:
-    """What the answer to the last command shows about the manual."""
+    """What the answer to the last command shows about the manual, and the plans that were begun
+    since the last news.
+    """
     trust = earlier.trust if isinstance(earlier, PlanNoticed) else UNSHAKEN
     if not now.history:
         return PlanNoticed(trust)
@@ -40,14 +43,38 @@ def notice(
     noticed = compare(trust, now.schemas, before, last.action, situation, refused=last.failed)
     if not won and goal_holds(now.schemas, situation, now.progress):
         noticed = goal_goes_on(noticed, now.schemas, situation)
-    # A circle that a player walks by its own choice says nothing about the manual.
-    by_plan = last.action == trust.plans.first and not last.failed and not noticed.surprises
+    return noticed.trusting(_with_plan_begun(noticed, last, before, situation))
+
+
+def _with_plan_begun(
+    noticed: PlanNoticed, last: Turn, before: Situation, after: Situation
+) -> Trust:
+    """Trust with the plan added that the last command began, if that worked.
+
+    All plans are forgotten when an answer tells news. They are, too, when a player chooses a
+    command itself: a circle of its own choice says nothing about the manual.
+    """
     plans = noticed.trust.plans
-    if by_plan:
-        plans = plans.having_begun(last.state, last.action, before)
-    else:
+    if last.action != plans.first or _tells_news(noticed, before, after):
         plans = replace(plans, walked=())
-    return noticed.trusting(noticed.trust.but(plans=plans))
+    elif not last.failed:
+        plans = plans.having_begun(last.state, last.action, before)
+    return noticed.trust.but(plans=plans)
+
+
+def _tells_news(noticed: PlanNoticed, before: Situation, now: Situation) -> bool:
+    """True if an answer told of things that nobody had seen, or of what actions need or do other
+    than that one was refused.
+    """
+    seen = _things_of(before)
+    if not seen.issuperset(_things_of(now)):
+        return True
+    return any(one.kind != SurpriseKind.REFUSED for one in noticed.surprises)
+
+
+def _things_of(situation: Situation) -> frozenset[str]:
+    """All things of which anything is known."""
+    return frozenset[str]().union(*situation.belief.names.values())
 
 
 def compare(

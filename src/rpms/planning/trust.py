@@ -179,6 +179,12 @@ class Trust:
         begin = stated + BANNED - FULL if line.part is LinePart.FORBIDS else stated
         return max(begin + evidence, least)
 
+    def has_left(self, line: ManualLine) -> bool:
+        """True if evidence against a line can still make planning against it cheaper, or, if it is
+        a doubt, relying on it dearer.
+        """
+        return line.part is LinePart.DOUBTED or self.of(line) > LEAST
+
     def against(self, line: ManualLine) -> float:
         """Cost of planning against a line."""
         return STEPS * self.of(line)

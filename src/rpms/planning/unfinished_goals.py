@@ -13,9 +13,11 @@ from rpms.logic.rules import ActiveRules, Purpose, Stage, kept_with_rules
 from rpms.planning.facts_at_stake import undone_with
 from rpms.planning.trust import FULL, STEPS, Trust
 
-_WANTED_BY_GOALS, _WANTED_BY_NONE = 2.0, 6.0
-"""Steps by which a fact that the goal may want too is tried later: one that it or another goal
-wants of such things, and any other."""
+_WANTED_BY_GOALS = 2.0
+"""Steps by which a fact is tried later that the goal may want too, where it or another goal wants
+it of such things."""
+_WANTED_BY_NONE = 6.0
+"""The same for any other fact."""
 
 
 def bindings_met(purpose: Purpose, situation: Situation) -> Iterator[dict[str, str]]:
@@ -59,7 +61,8 @@ def longer_purposes(rules: ActiveRules, trust: Trust) -> tuple[tuple[Purpose, fl
     """Other purposes the goal may have once the manual's held without a win; with their
     prices.
     """
-    purpose, held = rules.purpose, trust.held
+    purpose = rules.purpose
+    held = trust.held
     if purpose is None or held is None:
         return ()
     last = _last_stages(purpose)
@@ -169,13 +172,17 @@ def things_of(rules: ActiveRules) -> Mapping[str, str]:
     and a second of each.
     """
     own = dict(rules.purpose.over) if rules.purpose is not None else {}
-    owned = set(own.values())
-    others: dict[str, str] = {}
+    names_by_field: dict[str, str] = {}
     for goal in rules.goals:
-        others |= {field: name for name, field in goal.over.items()}
-    more = {f"{name}_of_others": field for field, name in others.items() if field not in owned}
-    seconds = {_second(name): field for name, field in own.items()}
-    return {**own, **more, **seconds}
+        for name, field in goal.over.items():
+            names_by_field[field] = name
+    found = dict(own)
+    for field, name in names_by_field.items():
+        if field not in own.values():
+            found[f"{name}_of_others"] = field
+    for name, field in own.items():
+        found[_second(name)] = field
+    return found
 
 
 def _second(name: str) -> str:

@@ -15,7 +15,8 @@ from rpms.planning.trust import COMPLETE, LinePart, ManualLine
 
 def with_changes(noticed: PlanNoticed, done: TriedAction) -> PlanNoticed:
     """Facts on a command's things that changed or came to be known without a line that says so."""
-    rules, instance = done.rules, done.instance
+    rules = done.rules
+    instance = done.instance
     learned = noticed.trust.learned.get(done.key, ())
     changed = _unforetold(done, {*instance.schema.effects, *learned})
     shown_before = {one.atom for one in learned if isinstance(one, Revelation)}
@@ -59,7 +60,8 @@ def _going_on_meanwhile(done: TriedAction) -> frozenset[Sort]:
 
 def _changed(done: TriedAction) -> Iterator[Literal]:
     """Facts over an action's parameters that something wants and that were otherwise before."""
-    rules, binding = done.rules, done.instance.binding
+    rules = done.rules
+    binding = done.instance.binding
     wanted = wanted_facts(rules)
     here = done.after.belief.location
     moved = here != done.before.belief.location

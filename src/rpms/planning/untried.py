@@ -1,6 +1,8 @@
 """Actions with the goal's things that were never done: for when no plan trusts the manual."""
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from operator import attrgetter
 from typing import NamedTuple
 
 from rpms.logic.actions import ActionSchema, names_for
@@ -25,35 +27,40 @@ def untried(
     """A few actions with the goal's things that were never done, those first of which least is
     known against; a need that a refusal confirmed is gone against no more.
     """
-    situation, goal = context.situation, context.situation.goal
-    things = {*situation.belief.called(goal.object), *situation.belief.called(goal.destination)}
-    done = {turn.action for turn in context.history}
-    names = reasoner_of(rules).names(situation)
-    found: list[_Untried] = []
+    search = _Search(context, rules, spell, trust)
     for schema in rules.environment:
-        choosing = _Choosing(rules, situation, trust, schema)
-        every = [names_for(name, names) for name in schema.variables]
-        for binding, lacking in choosing.choices(every, things, found):
-            written = spell(command_of(schema, binding))
-            if written in done or trust.refusals.bars(written, rules, situation):
-                continue
-            against = tuple(clause.bind(binding) for clause in lacking)
-            found.append(_Untried(len(against), written, against))
-            found.sort(key=_against)
-            del found[_TRIED:]
-    return tuple(_option(one, rules, situation) for one in found)
+        search.add(schema)
+    return tuple(_option(one, rules, context.situation) for one in search.best.actions)
 
 
 class _Untried(NamedTuple):
     """An action that was never tried, and the needs that are known not to hold."""
 
-    against: int
     command: str
     lacking: tuple[Clause, ...]
 
+    @property
+    def against(self) -> int:
+        return len(self.lacking)
 
-def _against(one: _Untried) -> int:
-    return one.against
+
+class _Best:
+    """The few untried actions against which least is known; of equals, those found first."""
+
+    def __init__(self) -> None:
+        self.actions: list[_Untried] = []
+
+    @property
+    def bound(self) -> float:
+        """An action that lacks so many needs is not among the best."""
+        if len(self.actions) < _TRIED:
+            return inf
+        return self.actions[-1].against
+
+    def add(self, one: _Untried) -> None:
+        self.actions.append(one)
+        self.actions.sort(key=attrgetter("against"))
+        del self.actions[_TRIED:]
 
 
 def _option(one: _Untried, rules: ActiveRules, situation: Situation) -> Option:
@@ -74,19 +81,17 @@ class _WeighedNeed(NamedTuple):
     """True if a refusal in this episode confirmed it: without it, the action is known to fail."""
 
 
-class _Choosing:
-    """Finds the choices of names for an action of which little is known against.
-
-    A need is judged as soon as its things are named, and once for all choices with these.
+class _Needs:
+    """The needs of an action. One is judged as soon as its things are named, and once for all
+    choices with these.
     """
 
     def __init__(
         self, rules: ActiveRules, situation: Situation, trust: Trust, schema: ActionSchema
     ) -> None:
         self._situation = situation
-        self._variables = schema.variables
         self._false: dict[tuple[object, ...], bool] = {}
-        self._needs: list[list[_WeighedNeed]] = [[] for _ in (*schema.variables, "none")]
+        self._by_place: list[list[_WeighedNeed]] = [[] for _ in (*schema.variables, "none")]
         """The needs that can be judged once so many variables have names."""
         for clause in rules.needs_of(schema):
             line = ManualLine.of_need(rules, schema, clause)
@@ -94,54 +99,11 @@ class _Choosing:
                 clause, _named_in(clause, schema), trust.evidence.get(line, 0.0) > 0
             )
             places = [schema.variables.index(name) + 1 for name in need.parameters]
-            self._needs[max(places, default=0)].append(need)
+            self._by_place[max(places, default=0)].append(need)
 
-    def choices(
-        self, names: Sequence[Sequence[str]], things: Container[str], found: Sequence[_Untried]
-    ) -> Iterator[tuple[dict[str, str], Sequence[Clause]]]:
-        """The choices with one of some things among them, in the order of the names, each with
-        the needs that are known not to hold: fewer than of the worst that was found so far, once
-        there are enough.
-        """
-        return self._complete(names, things, found, {}, [])
-
-    def _complete(
-        self,
-        names: Sequence[Sequence[str]],
-        things: Container[str] | None,
-        found: Sequence[_Untried],
-        binding: dict[str, str],
-        lacking: Sequence[Clause],
-    ) -> Iterator[tuple[dict[str, str], Sequence[Clause]]]:
-        """Name the variables that are left; `things` is None once one of them is named."""
-        false = self._false_once_named(binding)
-        if any(need.confirmed for need in false):
-            return
-        lacking = [*lacking, *[need.clause for need in false]]
-        if len(found) == _TRIED and len(lacking) >= found[-1].against:
-            return
-        if len(binding) < len(self._variables):
-            for bound, left in self._with_next(names, things, binding):
-                yield from self._complete(names, left, found, bound, lacking)
-        elif things is None:
-            yield binding, lacking
-
-    def _false_once_named(self, binding: Mapping[str, str]) -> list[_WeighedNeed]:
+    def false_with(self, binding: Mapping[str, str]) -> list[_WeighedNeed]:
         """The needs known not to hold of those that can be judged with the last variable named."""
-        return [need for need in self._needs[len(binding)] if self._is_false(need, binding)]
-
-    def _with_next(
-        self, names: Sequence[Sequence[str]], things: Container[str] | None, binding: dict[str, str]
-    ) -> Iterator[tuple[dict[str, str], Container[str] | None]]:
-        """The choices with one more variable named, each with the things of which one is still to
-        be among them; the last variable takes only such a thing, if none is yet.
-        """
-        place = len(binding)
-        is_last = place + 1 == len(self._variables)
-        for name in names[place]:
-            is_thing = things is None or name in things
-            if is_thing or not is_last:
-                yield {**binding, self._variables[place]: name}, None if is_thing else things
+        return [need for need in self._by_place[len(binding)] if self._is_false(need, binding)]
 
     def _is_false(self, need: _WeighedNeed, binding: Mapping[str, str]) -> bool:
         """True if a need is known not to hold with some names."""
@@ -149,6 +111,85 @@ class _Choosing:
         if key not in self._false:
             self._false[key] = need.clause.truth(self._situation, binding) is Truth.FALSE
         return self._false[key]
+
+
+class _Action(NamedTuple):
+    """An action whose variables are named one after the other."""
+
+    schema: ActionSchema
+    names: Sequence[Sequence[str]]
+    """The names that each variable may have."""
+    needs: _Needs
+
+
+class _Search:
+    """A branch-and-bound search for the best untried actions with one of the goal's things."""
+
+    def __init__(
+        self, context: AdaptContext, rules: ActiveRules, spell: Spelling, trust: Trust
+    ) -> None:
+        self.best = _Best()
+        situation = context.situation
+        belief = situation.belief
+        goal = situation.goal
+        self._situation = situation
+        self._rules = rules
+        self._spell = spell
+        self._trust = trust
+        self._things = {*belief.called(goal.object), *belief.called(goal.destination)}
+        self._done = {turn.action for turn in context.history}
+        self._names = reasoner_of(rules).names(situation)
+
+    def add(self, schema: ActionSchema) -> None:
+        """Search the choices of names for one more action."""
+        names = [names_for(variable, self._names) for variable in schema.variables]
+        needs = _Needs(self._rules, self._situation, self._trust, schema)
+        self._complete(_Action(schema, names, needs), {}, (), has_thing=False)
+
+    def _complete(
+        self,
+        action: _Action,
+        binding: Mapping[str, str],
+        lacking: tuple[Clause, ...],
+        *,
+        has_thing: bool,
+    ) -> None:
+        """Name the variables that are left, unless what has names is bad enough.
+
+        `lacking`: needs of the earlier names that do not hold; `has_thing`: True if one of the
+        goal's things is among the names.
+        """
+        false = action.needs.false_with(binding)
+        if any(need.confirmed for need in false):
+            return
+        lacking = (*lacking, *[need.clause for need in false])
+        if len(lacking) >= self.best.bound:
+            return
+        variables = action.schema.variables
+        place = len(binding)
+        if place == len(variables):
+            if has_thing:
+                self._offer(action.schema, binding, lacking)
+            return
+        is_last = place + 1 == len(variables)
+        for name in action.names[place]:
+            has_one = has_thing or name in self._things
+            if is_last and not has_one:
+                continue
+            bound = {**binding, variables[place]: name}
+            self._complete(action, bound, lacking, has_thing=has_one)
+
+    def _offer(
+        self, schema: ActionSchema, binding: Mapping[str, str], lacking: Sequence[Clause]
+    ) -> None:
+        """Count an action among the best, unless it was done or may not be done."""
+        command = self._spell(command_of(schema, binding))
+        if command in self._done or self._trust.refusals.bars(
+            command, self._rules, self._situation
+        ):
+            return
+        against = tuple(clause.bind(binding) for clause in lacking)
+        self.best.add(_Untried(command, against))
 
 
 def _named_in(clause: Clause, schema: ActionSchema) -> tuple[str, ...]:

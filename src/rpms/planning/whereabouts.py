@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import NamedTuple, Self
 
 from rpms.logic.facts import kind_of
@@ -31,9 +31,11 @@ Order = Mapping[str, Mapping[str, float]]
 """Likely places of a kind: kind → kind of place → its rank, 0 first."""
 UNLISTED = 3
 """Rank added to a place that is not in that order."""
-RATE, DECAY = 0.6, 0.83
-"""Finds per step in the likeliest kind of place, and the factor from one place to the next:
-measured on ALFWorld's training games, where its manual's order comes from."""
+RATE = 0.6
+"""Finds per step in the likeliest kind of place: measured on ALFWorld's training games, where its
+manual's order comes from."""
+DECAY = 0.83
+"""Factor of that rate from one place to the next, measured there too."""
 STRENGTH_OF_RULES = 10.0
 """Steps of looking for a thing that the manual's word on it is worth."""
 STRENGTH_OF_KIN = 4.0
@@ -131,6 +133,17 @@ Tallies = Mapping[str, Tally]
 _NONE = Tally()
 
 
+class _Experience(NamedTuple):
+    """What snippets tell."""
+
+    tallies: dict[str, Tally]
+    """Looks for the kind of thing, by kind of place."""
+    worked: Counter[str]
+    """Times that each action worked, with kinds in place of names."""
+    ways: dict[str, Counter[str]]
+    """Actions before a place is of use, by its kind: `go to {}`."""
+
+
 class _Search(NamedTuple):
     """What came of looking for a kind of thing in a kind of place, beside what others say of it."""
 
@@ -153,10 +166,9 @@ class Whereabouts:
     manual: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """The manual's ranks of places for all kinds it speaks of, by which trust in it is found;
     none without rules."""
-    _tallies: dict[str, Tallies] = field(default_factory=dict)
-    _commands: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    _experience: dict[str, _Experience] = field(default_factory=dict)
+    """What was read so far, by kind of thing."""
     _approaches: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _worked: Counter[str] = field(default_factory=Counter)
     _generally: dict[str, Mapping[str, float]] = field(default_factory=dict)
     _orders: dict[tuple[str, tuple[tuple[str, float], ...]], Mapping[str, float]] = field(
         default_factory=dict
@@ -164,42 +176,51 @@ class Whereabouts:
 
     def of(self, kind: str) -> Tallies:
         """The looks for things of a kind."""
-        if kind not in self._tallies:
-            counts: dict[str, Tally] = {}
-            self._tallies[kind] = counts
-            for snippet in islice(self._about.get(kind, ()), READ):
-                lifted = lift(snippet, self.syntax)
-                for place, look in looks(lifted) if kind_of(lifted.sought) == kind else ():
-                    counts.setdefault(kind_of(place), Tally()).add(
-                        look, times=max(snippet.success_count, 1)
-                    )
-                for deed in lifted.deeds:
-                    what = renamed(deed.command, {name: kind_of(name) for name in deed.names})
-                    self._worked[what] += 1
-                for name, way in approaches(lifted):
-                    self._commands[kind_of(name)][way] += 1
-        return self._tallies[kind]
+        return self._read(kind).tallies
+
+    def _read(self, kind: str) -> _Experience:
+        """What the snippets about a kind tell."""
+        if kind not in self._experience:
+            snippets = self._about.get(kind, ())[:READ]
+            self._experience[kind] = read_all(snippets, self.syntax, kind)
+        return self._experience[kind]
+
+    @cached_property
+    def _all(self) -> _Experience:
+        """What all snippets tell, of all kinds; looks by kind of place alone."""
+        for kind in self._about:
+            self._read(kind)
+        tallies = _sum(map(self.of, self._about))
+        worked: Counter[str] = Counter()
+        ways: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for experience in tuple(self._experience.values()):
+            worked.update(experience.worked)
+            for place, counts in experience.ways.items():
+                ways[place].update(counts)
+        return _Experience(tallies, worked, dict(ways))
 
     def approach(self, kind: str = "") -> tuple[str, ...]:
         """Usual actions at places of a kind, or of any, before they are of use: `go to {}`,
         `open {}` for the place.
         """
         if kind not in self._approaches:
-            _ = self._every  # reads all snippets
-            every = (
-                self._commands.get(kind, Counter())
-                if kind
-                else sum(self._commands.values(), Counter[str]())
-            )
-            self._approaches[kind] = usual(every if kind else dict(every.most_common()))
+            self._approaches[kind] = self._usual_ways(kind)
         return self._approaches[kind]
+
+    def _usual_ways(self, kind: str) -> tuple[str, ...]:
+        ways = self._all.ways
+        if kind:
+            return usual(ways.get(kind, {}))
+        total: Counter[str] = Counter()
+        for counts in ways.values():
+            total.update(counts)
+        return usual(dict(total.most_common()))
 
     def worked(self, action: str) -> int:
         """Number of times an action worked, with kinds in place of names; at least the number
         of times it was read.
         """
-        _ = self._every  # reads all snippets
-        return self._worked[action]
+        return self._all.worked[action]
 
     def told(self, kind: str, place: str) -> str:
         """Experience with a thing in a place, by their kinds, in words; empty if it was never
@@ -218,20 +239,20 @@ class Whereabouts:
         """
         key = (kind, tuple(known.items()))
         if key not in self._orders:
-            rates = {
-                place: self._rate(kind, place, known)
-                for place in dict.fromkeys((*known, *self._every))
-            }
-            ranks = {
-                place: math.log(rate / RATE) / math.log(DECAY) for place, rate in rates.items()
-            }
-            self._orders[key] = (
-                {place: max(0.0, rank) for place, rank in ranks.items()} if self._every else known
-            )
+            self._orders[key] = self._ranks(kind, known) if self._all.tallies else known
         return self._orders[key]
 
+    def _ranks(self, kind: str, known: Mapping[str, float]) -> dict[str, float]:
+        """The rank of each place, by how often such things were found there."""
+        ranks: dict[str, float] = {}
+        for place in dict.fromkeys((*known, *self._all.tallies)):
+            rate = self._rate(kind, place, known)
+            ranks[place] = max(0.0, math.log(rate / RATE) / math.log(DECAY))
+        return ranks
+
     def _rate(self, kind: str, place: str, known: Mapping[str, float]) -> float:
-        own, general = self.of(kind).get(place, _NONE), self._general(kind).get(place, NOWHERE)
+        own = self.of(kind).get(place, _NONE)
+        general = self._general(kind).get(place, NOWHERE)
         if not known:
             return own.posterior(general, STRENGTH_OF_KIN)
         return own.posterior(pooled(known, place, general, self.trust), STRENGTH_OF_RULES)
@@ -239,24 +260,19 @@ class Whereabouts:
     def _general(self, kind: str) -> Mapping[str, float]:
         """Finds per step in each kind of place, from experience with other things."""
         if kind not in self._generally:
-            own = self.of(kind)
-            kin = _sum(
-                map(
-                    self.of,
-                    (each for each in self._about if each != kind and self.akin(each, kind)),
-                )
-            )
-            others = {
-                place: each.without(own.get(place, _NONE)) for place, each in self._every.items()
-            }
-            means = {
-                place: each.posterior(NOWHERE, STRENGTH_OF_KIN) for place, each in others.items()
-            }
-            self._generally[kind] = {
-                place: kin.get(place, _NONE).posterior(mean, STRENGTH_OF_KIN)
-                for place, mean in means.items()
-            }
+            self._generally[kind] = self._find_general(kind)
         return self._generally[kind]
+
+    def _find_general(self, kind: str) -> dict[str, float]:
+        own = self.of(kind)
+        kin = [other for other in self._about if other != kind and self.akin(other, kind)]
+        of_kin = _sum(map(self.of, kin))
+        rates: dict[str, float] = {}
+        for place, tally in self._all.tallies.items():
+            others = tally.without(own.get(place, _NONE))
+            mean = others.posterior(NOWHERE, STRENGTH_OF_KIN)
+            rates[place] = of_kin.get(place, _NONE).posterior(mean, STRENGTH_OF_KIN)
+        return rates
 
     @cached_property
     def trust(self) -> float:
@@ -310,9 +326,26 @@ class Whereabouts:
                 about.setdefault(kind, []).append(entry)
         return about
 
-    @cached_property
-    def _every(self) -> Tallies:
-        return _sum(map(self.of, self._about))
+
+def read_all(snippets: Iterable[SuccessSnippet], syntax: ActiveRules, kind: str) -> _Experience:
+    """What snippets tell: the looks for one kind of thing, the actions that worked, and the ways
+    to places.
+    """
+    tallies: dict[str, Tally] = {}
+    worked: Counter[str] = Counter()
+    ways: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for snippet in snippets:
+        lifted = lift(snippet, syntax)
+        if kind_of(lifted.sought) == kind:
+            times = max(snippet.success_count, 1)
+            for place, look in looks(lifted):
+                tallies.setdefault(kind_of(place), Tally()).add(look, times)
+        for deed in lifted.deeds:
+            kinds = {name: kind_of(name) for name in deed.names}
+            worked[renamed(deed.command, kinds)] += 1
+        for place, way in approaches(lifted):
+            ways[kind_of(place)][way] += 1
+    return _Experience(tallies, worked, dict(ways))
 
 
 def usual(counts: Mapping[str, int]) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from rpms.logic.counting import counted
 from rpms.paper.episode import Usage
+from rpms.play.design import RunDesign
 from rpms.play.meter import total_cost
-from rpms.play.plan import RunPlan
 from rpms.play.run import Listener
 from rpms.play.success_rate import wilson
 from rpms.store.episodes import EpisodeRow
@@ -32,9 +32,11 @@ class RunTally(Listener):
         self.usage = Usage()
         self.cost: float | None = 0.0
 
-    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
+    def begin(
+        self, design: RunDesign, finished: Sequence[EpisodeRow], usages: Sequence[Usage]
+    ) -> None:
         self._start = self._clock()
-        self.total = len(plan.tasks)
+        self.total = len(design.tasks)
         self.before = len(finished)
         self.add(finished, usages)
 
@@ -111,11 +113,13 @@ class Lines(RunTally):
         self._every = self._next = every
         self._last_line = ""
 
-    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
-        super().begin(plan, finished, usages)
+    def begin(
+        self, design: RunDesign, finished: Sequence[EpisodeRow], usages: Sequence[Usage]
+    ) -> None:
+        super().begin(design, finished, usages)
         already = f", {self.before} of them done before" if finished else ""
         count = counted(self.total, "episode")
-        self._write(f"{plan.world.name} {plan.split}, {plan.model_name}: {count}{already}")
+        self._write(f"{design.world.name} {design.split}, {design.model_name}: {count}{already}")
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
         super().finished(row, usages, file)
@@ -156,9 +160,11 @@ class Display(RunTally):
             refresh_per_second=4,
         )
 
-    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
-        super().begin(plan, finished, usages)
-        name = f"{plan.world.name} {plan.split}, {plan.model_name}"
+    def begin(
+        self, design: RunDesign, finished: Sequence[EpisodeRow], usages: Sequence[Usage]
+    ) -> None:
+        super().begin(design, finished, usages)
+        name = f"{design.world.name} {design.split}, {design.model_name}"
         self._task = self._bar.add_task(name, total=self.total, completed=self.done)
         self._live.start()
 

@@ -7,7 +7,7 @@ from math import comb
 from pathlib import Path
 from typing import TypeVar
 
-from rpms.play.plan import NamedModel, RunPlan
+from rpms.play.design import NamedModel, RunDesign
 from rpms.store.runs import EPOCHS, begun_folders
 
 _Result = TypeVar("_Result")
@@ -24,28 +24,28 @@ def _epoch_folder(run: Path, number: int) -> Path:
     return run if number == 1 else run / EPOCHS / str(number)
 
 
-def epoch_plan(plan: RunPlan, number: int) -> RunPlan:
-    """The plan of an epoch: the same tasks, another seed for a model that samples, and a record
+def epoch_design(design: RunDesign, number: int) -> RunDesign:
+    """The design of an epoch: the same tasks, another seed for a model that samples, and a record
     of its own.
     """
     if number == 1:
-        return plan
-    decoding = plan.decoding
-    open_model = plan.open_model
+        return design
+    decoding = design.decoding
+    open_model = design.open_model
     if decoding.seed is not None:
         decoding = replace(decoding, seed=decoding.seed + number - 1)
     if isinstance(open_model, NamedModel) and open_model.record is not None:
         open_model = replace(open_model, record=open_model.record / f"epoch-{number}")
-    return replace(plan, epoch=number, decoding=decoding, open_model=open_model)
+    return replace(design, epoch=number, decoding=decoding, open_model=open_model)
 
 
 def run_epochs(
-    plan: RunPlan, out: Path, epochs: int, run_one: Callable[[RunPlan, Path], _Result]
+    design: RunDesign, out: Path, epochs: int, run_one: Callable[[RunDesign, Path], _Result]
 ) -> tuple[_Result, ...]:
-    """Run every epoch of a plan, one after the other, by a function that runs one in a folder."""
+    """Run every epoch of a design, one after the other, by a function that runs one in a folder."""
     found: list[_Result] = []
     for number in range(1, epochs + 1):
-        found.append(run_one(epoch_plan(plan, number), _epoch_folder(out, number)))
+        found.append(run_one(epoch_design(design, number), _epoch_folder(out, number)))
     return tuple(found)
 
 

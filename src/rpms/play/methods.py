@@ -14,10 +14,10 @@ from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.logic.goal import Goal
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.parsing import LONGEST_TEXT
-from rpms.paper.building import Budget, build, prompt_limit
 from rpms.paper.episode import Episode, Usage
-from rpms.paper.prompt import Form, Layout, Part, Prompt, Turn, make_block, transcript
-from rpms.paper.wording import Wording
+from rpms.paper.prompt import Budget, Form, Layout, Part, Prompt, Turn, make_block, prompt_limit
+from rpms.paper.selection import build
+from rpms.paper.wording import Wording, transcript
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.expel_material import Experience
 from rpms.worlds.base import World

@@ -1,6 +1,6 @@
 """Many episodes at once on a Ray cluster of any size.
 
-The plan goes out once: only tasks and finished episodes are sent, and these are written by the
+The design goes out once: only tasks and finished episodes are sent, and these are written by the
 process that started the run. Models are opened in each process.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from rpms.logic.errors import InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Model
-from rpms.play.plan import RunPlan
+from rpms.play.design import RunDesign
 from rpms.play.runners import HandsOut
 from rpms.play.seats import Finished, Seat
 from rpms.worlds.base import Task, World
@@ -31,7 +31,7 @@ next."""
 
 @dataclass(frozen=True)
 class OnRay:
-    """Makes runners that play on a cluster: `run(plan, out, runner=OnRay())`."""
+    """Makes runners that play on a cluster: `run(design, out, runner=OnRay())`."""
 
     address: str | None = None
     """Address of the cluster; by default the one that `RAY_ADDRESS` names or that runs here, or
@@ -40,8 +40,8 @@ class OnRay:
     """CPUs of a node that each episode takes. An episode that waits for a model's server needs a
     tenth of one or less."""
 
-    def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> RayRunner:
-        return RayRunner(plan, tasks, workers, self)
+    def __call__(self, design: RunDesign, tasks: Sequence[Task], workers: int | None) -> RayRunner:
+        return RayRunner(design, tasks, workers, self)
 
 
 class RayRunner(HandsOut):
@@ -50,7 +50,7 @@ class RayRunner(HandsOut):
     """
 
     def __init__(
-        self, plan: RunPlan, tasks: Sequence[Task], workers: int | None, options: OnRay
+        self, design: RunDesign, tasks: Sequence[Task], workers: int | None, options: OnRay
     ) -> None:
         self._ray = _import_ray()
         self._started_here = not self._ray.is_initialized()
@@ -67,14 +67,14 @@ class RayRunner(HandsOut):
                 raise InputError(
                     f"no Ray cluster at {options.address or 'the default address'}: {line}"
                 ) from None
-        super().__init__(plan, tasks)
+        super().__init__(design, tasks)
         self._workers = workers
         self._cpus = options.cpus
         self._pending: dict[Any, Task] = {}
         self._limit = workers or 1
         self._looked = -_PATIENCE
-        copyreg.pickle(type(plan.world), travelling)
-        self._ticket = (uuid.uuid4().hex, self._ray.put(plan))
+        copyreg.pickle(type(design.world), travelling)
+        self._ticket = (uuid.uuid4().hex, self._ray.put(design))
         self._play = self._ray.remote(num_cpus=options.cpus, max_retries=0)(_play)
 
     def results(self) -> Iterator[Sequence[Finished]]:
@@ -164,9 +164,9 @@ def _play(ticket: tuple[str, Any], task: Task) -> Finished | RPMSError:
         if run not in _OPEN:
             for other in list(_OPEN):
                 _OPEN.pop(other).model.close()
-            plan = _import_ray().get(shared)
-            model = plan.open_model()
-            _OPEN[run] = _Opened(model, Seat(plan, model))
+            design = _import_ray().get(shared)
+            model = design.open_model()
+            _OPEN[run] = _Opened(model, Seat(design, model))
         done = _OPEN[run].seat.play(task)
     except ModelUnavailable as error:
         return ModelUnavailable(str(error))

@@ -345,6 +345,9 @@ class _Asking:
             return found
 
     def _weigh(self, question: SlotQuestion) -> Weights:
+        """The weights of a question's choices: of a model that can weigh them, for each question
+        anew; of any other, from one answer to all questions.
+        """
         assert self._model is not None  # without one, a reader asks nothing
         decoding = Decoding(max_tokens=ANSWER_TOKENS)
         if able(self._model, "weighs"):

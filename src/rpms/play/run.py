@@ -1,4 +1,4 @@
-"""A run: the episodes of a plan, played and kept in a folder; it resumes with what is missing.
+"""A run: the episodes of a design, played and kept in a folder; it resumes with what is missing.
 
 Its folder may hold further runs:
 
@@ -20,9 +20,9 @@ from typing import Protocol, TypedDict
 from rpms.foreign.file_reader import is_there
 from rpms.logic.errors import InputError, ModelUnavailable
 from rpms.paper.episode import Usage
+from rpms.play.design import RunDesign
 from rpms.play.garbage import WITHIN_AN_EPISODE, seldom_collected
 from rpms.play.meter import LimitReached, Meter, usages_of
-from rpms.play.plan import RunPlan
 from rpms.play.runners import InProcesses
 from rpms.play.seats import Finished, Threads
 from rpms.store.episodes import EpisodeRow
@@ -33,7 +33,7 @@ from rpms.worlds.base import Task
 
 
 class Runner(Protocol):
-    """Player of a plan's tasks."""
+    """Player of a design's tasks."""
 
     def results(self) -> Iterator[Sequence[Finished]]:
         """The episodes as they finish, one or several.
@@ -47,8 +47,8 @@ class Runner(Protocol):
         """
 
 
-MakeRunner = Callable[[RunPlan, Sequence[Task], int | None], Runner]
-"""Makes a runner from a plan, its tasks that are left, and a number of workers; None for as many
+MakeRunner = Callable[[RunDesign, Sequence[Task], int | None], Runner]
+"""Makes a runner from a design, its tasks that are left, and a number of workers; None for as many
 as suit the runner."""
 
 
@@ -58,7 +58,9 @@ class Listener:
     All calls come from the thread that runs the run.
     """
 
-    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
+    def begin(
+        self, design: RunDesign, finished: Sequence[EpisodeRow], usages: Sequence[Usage]
+    ) -> None:
         """The run begins; or it goes on, after episodes that are finished and have used so much."""
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
@@ -85,7 +87,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run(
-    plan: RunPlan,
+    design: RunDesign,
     out: Path,
     workers: int | None = None,
     listener: Listener | None = None,
@@ -95,7 +97,7 @@ def run(
     price: Price | None = None,
     meter: Meter | None = None,
 ) -> RunSummary:
-    """Play what a folder still lacks of a plan, and summarise the run.
+    """Play what a folder still lacks of a design, and summarise the run.
 
     Episodes with a model or world error are finished ones, played again with `retry_errors`. The
     price is kept for reports. Raises InputError for an unusable folder, ModelUnavailable,
@@ -106,12 +108,12 @@ def run(
     if meter is not None:
         runner = _counting(runner, meter, price)
     listener = listener or Listener()
-    with open_run(out, plan.protocol()) as folder:
-        rows = _sound_rows(folder, plan, retry_errors=retry_errors)
+    with open_run(out, design.protocol()) as folder:
+        rows = _sound_rows(folder, design, retry_errors=retry_errors)
         if price is not None:
             folder.write_price(price)
-        _tell_what_is_there(folder, plan, rows, listener)
-        todo = [task for task in plan.tasks if task.id not in rows]
+        _tell_what_is_there(folder, design, rows, listener)
+        todo = [task for task in design.tasks if task.id not in rows]
 
         def write(done: Finished) -> None:
             folder.write(done.row, done.data, done.timing, done.beside)
@@ -122,23 +124,23 @@ def run(
                 listener.finished(done.row, done.usages, folder.run.file(done.row.task))
 
         try:
-            with _saying_how_to_go_on(plan, rows), ThreadPoolExecutor(_WRITERS) as disk:
+            with _saying_how_to_go_on(design, rows), ThreadPoolExecutor(_WRITERS) as disk:
                 if todo:
                     with seldom_collected(WITHIN_AN_EPISODE):
-                        _play(runner(plan, todo, workers), rows, keep)
+                        _play(runner(design, todo, workers), rows, keep)
         finally:
             listener.end()
         return folder.run.summary()
 
 
 def _tell_what_is_there(
-    folder: OpenRun, plan: RunPlan, rows: Mapping[str, EpisodeRow], listener: Listener
+    folder: OpenRun, design: RunDesign, rows: Mapping[str, EpisodeRow], listener: Listener
 ) -> None:
     """Tell a listener which episodes are damaged or lost, and which were played before."""
-    for note in (*map(str, folder.damaged), *_texts_lost(folder, plan, rows)):
+    for note in (*map(str, folder.damaged), *_texts_lost(folder, design, rows)):
         listener.note(note)
-    before = [rows[task.id] for task in plan.tasks if task.id in rows]
-    listener.begin(plan, before, usages_of(folder.run, before))
+    before = [rows[task.id] for task in design.tasks if task.id in rows]
+    listener.begin(design, before, usages_of(folder.run, before))
 
 
 def _counting(runner: MakeRunner, meter: Meter, price: Price | None) -> MakeRunner:
@@ -151,20 +153,22 @@ def _counting(runner: MakeRunner, meter: Meter, price: Price | None) -> MakeRunn
     return partial(Threads, meter=meter, price=price)
 
 
-def _sound_rows(folder: OpenRun, plan: RunPlan, *, retry_errors: bool) -> dict[str, EpisodeRow]:
+def _sound_rows(folder: OpenRun, design: RunDesign, *, retry_errors: bool) -> dict[str, EpisodeRow]:
     """Finished episodes that need not be played again: all texts kept beside them are there."""
     rows = {}
     for task, row in folder.finished.items():
         wanted_again = retry_errors and row.failed
-        if not wanted_again and not any(folder.run.faults_beside(task, plan.beside)):
+        if not wanted_again and not any(folder.run.faults_beside(task, design.beside)):
             rows[task] = row
     return rows
 
 
-def _texts_lost(folder: OpenRun, plan: RunPlan, rows: Mapping[str, EpisodeRow]) -> Iterator[str]:
+def _texts_lost(
+    folder: OpenRun, design: RunDesign, rows: Mapping[str, EpisodeRow]
+) -> Iterator[str]:
     """Texts kept beside finished episodes that are there and cannot be used."""
     for task in folder.finished.keys() - rows.keys():
-        for damage in folder.run.faults_beside(task, plan.beside):
+        for damage in folder.run.faults_beside(task, design.beside):
             if is_there(Path(damage.file)):
                 yield f"{damage}; its episode is played again"
 
@@ -204,26 +208,26 @@ def _play(
 
 
 @contextmanager
-def _saying_how_to_go_on(plan: RunPlan, rows: Mapping[str, EpisodeRow]) -> Iterator[None]:
+def _saying_how_to_go_on(design: RunDesign, rows: Mapping[str, EpisodeRow]) -> Iterator[None]:
     """Says how far a run came, whatever stops it; `rows` are its episodes, to which it adds."""
     before = len(rows)
     try:
         yield
     except ModelUnavailable as error:
-        raise ModelUnavailable(f"{error}; {_how_to_go_on(rows, plan)}") from error
+        raise ModelUnavailable(f"{error}; {_how_to_go_on(rows, design)}") from error
     except LimitReached as limit:
         none = "" if len(rows) > before else f"; {_NO_PROGRESS}"
-        raise LimitReached(f"{limit}; {_how_to_go_on(rows, plan)}{none}") from None
+        raise LimitReached(f"{limit}; {_how_to_go_on(rows, design)}{none}") from None
     except InputError as error:  # the disk is full, or a node of a cluster lacks something
         if not rows:
             raise
-        raise InputError(f"{error}; {_how_to_go_on(rows, plan)}") from error
+        raise InputError(f"{error}; {_how_to_go_on(rows, design)}") from error
     except KeyboardInterrupt:
-        raise Interrupted(f"stopped; {_how_to_go_on(rows, plan)}") from None
+        raise Interrupted(f"stopped; {_how_to_go_on(rows, design)}") from None
 
 
-def _how_to_go_on(rows: Mapping[str, EpisodeRow], plan: RunPlan) -> str:
+def _how_to_go_on(rows: Mapping[str, EpisodeRow], design: RunDesign) -> str:
     return (
-        f"{len(rows)} of {len(plan.tasks)} episodes are done, and the same command goes on from"
+        f"{len(rows)} of {len(design.tasks)} episodes are done, and the same command goes on from"
         " there"
     )

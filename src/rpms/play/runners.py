@@ -1,7 +1,7 @@
 """Many episodes at once on all cores, by players in forks of this process.
 
-A fork has the plan, memory and manual already: only tasks and finished episodes are sent, and these
-are written by the process that started the run. Remote and recorded models are opened in each
+A fork has the design, memory and manual already: only tasks and finished episodes are sent, and
+these are written by the process that started the run. Remote and recorded models are opened in each
 process; weights in this process are asked over the pipe, in one batch.
 """
 
@@ -32,7 +32,7 @@ from rpms.paper.compose import compose, extended
 from rpms.paper.decide import Mind
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.prompt import Block, Message
-from rpms.play.plan import RunPlan
+from rpms.play.design import RunDesign
 from rpms.play.seats import GRACE, Finished, Players, Threads, finish
 from rpms.worlds.base import Task
 
@@ -57,7 +57,7 @@ def cores() -> int:
 
 @dataclass(frozen=True)
 class InProcesses:
-    """Makes runners that play in processes: `run(plan, out, runner=InProcesses())`."""
+    """Makes runners that play in processes: `run(design, out, runner=InProcesses())`."""
 
     count: int | None = None
     """Processes at most; by default one for each core."""
@@ -66,16 +66,16 @@ class InProcesses:
     weights in this process."""
 
     def __call__(
-        self, plan: RunPlan, tasks: Sequence[Task], workers: int | None
+        self, design: RunDesign, tasks: Sequence[Task], workers: int | None
     ) -> Processes | Threads:
-        backend = backend_of(plan.model_name)
+        backend = backend_of(design.model_name)
         most = min(self.count or cores(), workers or len(tasks), len(tasks))
         # weights are not loaded again in each process
-        reads_here = backend_of(plan.reader) in IN_PROCESS
+        reads_here = backend_of(design.reader) in IN_PROCESS
         if not AVAILABLE or backend is Backend.HUMAN or most == 1 or reads_here:
-            return Threads(plan, tasks, workers)
+            return Threads(design, tasks, workers)
         shared = backend in IN_PROCESS if self.shared is None else self.shared
-        return Processes(plan, tasks, most, workers, shared=shared)
+        return Processes(design, tasks, most, workers, shared=shared)
 
 
 @dataclass
@@ -96,8 +96,8 @@ class HandsOut:
     One that is lost with its process or node is played again, a few times at most.
     """
 
-    def __init__(self, plan: RunPlan, tasks: Sequence[Task]) -> None:
-        self._plan = plan
+    def __init__(self, design: RunDesign, tasks: Sequence[Task]) -> None:
+        self._design = design
         self._todo = deque(tasks)
         self._lost: Counter[str] = Counter()
 
@@ -109,7 +109,7 @@ class HandsOut:
             return
         text = f"lost {LOSSES + 1} times with the process that played it ({why})"
         yield finish(
-            self._plan, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0
+            self._design, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0
         )
 
 
@@ -120,29 +120,32 @@ class Processes(HandsOut):
 
     def __init__(
         self,
-        plan: RunPlan,
+        design: RunDesign,
         tasks: Sequence[Task],
         most: int,
         workers: int | None,
         *,
         shared: bool = False,
     ) -> None:
-        super().__init__(plan, tasks)
+        super().__init__(design, tasks)
         self._threads = -(-min(workers or most, len(tasks)) // most)
         """Players in each process."""
-        self._knowledge = plan.knowledge()
-        _load_for_all(plan, self._knowledge)
-        self._model: Model | None = plan.open_model() if shared else None
+        self._knowledge = design.knowledge()
+        _load_for_all(design, self._knowledge)
+        self._model: Model | None = design.open_model() if shared else None
         self._children = [self._start() for _ in range(most)]
 
     def _start(self) -> _Child:
+        """Start a process that plays. Where it asks the model of this process, a thread here
+        answers each of its threads.
+        """
         here, there = multiprocessing.Pipe()
         asking: list[tuple[Connection, Connection]] = []
         model: Model | None = None
         if self._model is not None:
             asking = [multiprocessing.Pipe() for _ in range(self._threads)]
             model = _AskedOverPipes(self._model, [far for _, far in asking])
-        given = (there, here, self._plan, self._knowledge, model, self._threads)
+        given = (there, here, self._design, self._knowledge, model, self._threads)
         process = multiprocessing.get_context("fork").Process(target=_live, args=given, daemon=True)
         # the fork touches no lock that a thread of this process may hold
         with _FORKING, warnings.catch_warnings():
@@ -226,19 +229,19 @@ def _received_late(busy: list[_Child]) -> Iterator[Finished]:
                 yield message
 
 
-def _load_for_all(plan: RunPlan, knowledge: Mind) -> None:
+def _load_for_all(design: RunDesign, knowledge: Mind) -> None:
     """Compose a mind before any fork, so that its modules and manuals are read once, and not in
     every process.
     """
-    mind = compose(plan.condition, knowledge, plan.memory)
-    if backend_of(plan.model_name) is Backend.PLANNER:
+    mind = compose(design.condition, knowledge, design.memory)
+    if backend_of(design.model_name) is Backend.PLANNER:
         extended(mind)
 
 
 def _live(
     pipe: Connection,
     parents: Connection,
-    plan: RunPlan,
+    design: RunDesign,
     knowledge: Mind,
     model: Model | None,
     threads: int,
@@ -254,7 +257,7 @@ def _live(
     # a parent that ends while it starts ends its children without a word
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     atexit._clear()  # noqa: SLF001  what the parent is to clean up is not ours
-    gc.freeze()  # plan, memory and manual stay to the end: nobody need look for garbage in them
+    gc.freeze()  # design, memory and manual stay to the end: nobody need look for garbage in them
     sending = threading.Lock()
 
     def tell(message: Finished | BaseException) -> None:
@@ -262,7 +265,7 @@ def _live(
             pipe.send(_portable(message) if isinstance(message, BaseException) else message)
 
     try:
-        players = Players(plan, model or plan.open_model(), threads, tell, knowledge)
+        players = Players(design, model or design.open_model(), threads, tell, knowledge)
     except BaseException as error:  # noqa: BLE001  raised again in the parent
         tell(error)
         return

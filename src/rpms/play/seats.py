@@ -18,9 +18,9 @@ from rpms.paper.compose import compose
 from rpms.paper.decide import Mind
 from rpms.paper.episode import Ending, Episode, Step, Usage
 from rpms.paper.verdict import Mask
+from rpms.play.design import RunDesign
 from rpms.play.meter import LimitReached, Meter
 from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, reflect
-from rpms.play.plan import RunPlan
 from rpms.play.step import Player
 from rpms.play.understanding import Reads
 from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
@@ -200,12 +200,12 @@ class Finished:
 
 
 def finish(
-    plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, ...] = ()
+    design: RunDesign, episode: Episode, seconds: float, carried: tuple[str, ...] = ()
 ) -> Finished:
     """Make the record of an episode that goes to disk. `carried`: texts it brought along from
     earlier attempts.
     """
-    episode = replace(episode, trial=plan.trial)
+    episode = replace(episode, trial=design.trial)
     usages = tuple(step.usage for step in episode.steps)
     timing = Timing(
         episode.task,
@@ -213,8 +213,8 @@ def finish(
         tuple(usage.seconds for usage in usages),
         tuple(usage.requests for usage in usages),
     )
-    beside = [TextBeside(folder, make(episode)) for folder, make in plan.keep.items()]
-    if plan.trial:
+    beside = [TextBeside(folder, make(episode)) for folder, make in design.keep.items()]
+    if design.trial:
         beside.append(TextBeside(CARRIED, json.dumps(carried) + "\n"))
     data = packed(episode_text(episode))
     return Finished(row_of(episode), data, timing, tuple(beside), usages)
@@ -225,21 +225,25 @@ _THIS_EPISODE = 1
 
 
 class Seat:
-    """Plays episodes of one plan. Each worker has its own."""
+    """Plays episodes of one design. Each worker has its own."""
 
     def __init__(
-        self, plan: RunPlan, model: Model, knowledge: Mind | None = None, reads: Reads | None = None
+        self,
+        design: RunDesign,
+        model: Model,
+        knowledge: Mind | None = None,
+        reads: Reads | None = None,
     ) -> None:
         """`knowledge`: of the world, if it was read before. `reads`: a reader that is open."""
-        self._plan = plan
-        knowledge = knowledge or plan.knowledge()
+        self._design = design
+        knowledge = knowledge or design.knowledge()
         mind = compose(
-            plan.condition, replace(knowledge, manual=replace(knowledge.manual)), plan.memory
+            design.condition, replace(knowledge, manual=replace(knowledge.manual)), design.memory
         )
-        own = plan.condition
-        reads = reads or plan.reads(model)
+        own = design.condition
+        reads = reads or design.reads(model)
         self.player = Player(
-            plan.world, mind, model, plan.decoding, plan.method, own.repair, own.calls, reads
+            design.world, mind, model, design.decoding, design.method, own.repair, own.calls, reads
         )
 
     def play(self, task: Task, stop: Callable[[], bool] = lambda: False) -> Finished | None:
@@ -247,12 +251,12 @@ class Seat:
 
         A world's error ends it; ModelUnavailable passes through.
         """
-        plan = self._plan
+        design = self._design
         start = time.perf_counter()
-        earlier = plan.earlier.get(task.id)
+        earlier = design.earlier.get(task.id)
         brought = self.reflect(task, earlier) if earlier else NOTHING
         try:
-            game = plan.world.open(task, plan.setting)
+            game = design.world.open(task, design.setting)
         except (WorldError, FileError) as error:
             episode = Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), str(error))
         else:
@@ -261,7 +265,7 @@ class Seat:
             if played is None:
                 return None
             episode = played
-        finished = finish(plan, episode, time.perf_counter() - start, brought.carried)
+        finished = finish(design, episode, time.perf_counter() - start, brought.carried)
         gc.collect(_THIS_EPISODE)
         return finished
 
@@ -281,30 +285,30 @@ class Seat:
 
     def _name(self, task: Task) -> str:
         """Name of an episode for the model."""
-        return f"{task.id} trial {self._plan.trial}" if self._plan.trial else task.id
+        return f"{task.id} trial {self._design.trial}" if self._design.trial else task.id
 
     def reflect(self, task: Task, earlier: Earlier) -> Reflection:
         """Ask the model what to carry from the last attempt at a task to the next."""
-        plan = self._plan
+        design = self._design
         return reflect(
-            plan.method,
+            design.method,
             earlier,
             self.player.model,
-            plan.decoding,
+            design.decoding,
             self._name(task),
-            plan.sources.context,
+            design.sources.context,
         )
 
     def begin(self, task: Task, game: Game, brought: Reflection = NOTHING) -> Play:
-        plan = self._plan
+        design = self._design
         return Play(
             self.player,
             game,
             task,
-            plan.step_budget,
-            plan.stuck_after,
+            design.step_budget,
+            design.stuck_after,
             self._name(task),
-            plan.seed,
+            design.seed,
             brought,
         )
 
@@ -320,7 +324,7 @@ class Players:
 
     def __init__(
         self,
-        plan: RunPlan,
+        design: RunDesign,
         model: Model,
         count: int,
         tell: Callable[[Finished | BaseException], object],
@@ -328,11 +332,11 @@ class Players:
     ) -> None:
         """`tell` is also given what a thread raises, which ends it."""
         self.todo: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
-        self._plan = plan
+        self._design = design
         self._model = model
         self._tell = tell
-        self._knowledge = knowledge or plan.knowledge()
-        self._reads = plan.reads(model)
+        self._knowledge = knowledge or design.knowledge()
+        self._reads = design.reads(model)
         self._stop = threading.Event()
         # daemons: one that waits for an answer that never comes must not keep the process alive
         self._threads: list[threading.Thread] = []
@@ -343,7 +347,7 @@ class Players:
 
     def _work(self) -> None:
         try:
-            seat = Seat(self._plan, self._model, self._knowledge, self._reads)
+            seat = Seat(self._design, self._model, self._knowledge, self._reads)
             while (task := self.todo.get()) is not None and not self._stop.is_set():
                 try:
                     done = seat.play(task, self._stop.is_set)
@@ -379,7 +383,7 @@ class Threads:
 
     def __init__(
         self,
-        plan: RunPlan,
+        design: RunDesign,
         tasks: Sequence[Task],
         workers: int | None,
         meter: Meter | None = None,
@@ -392,10 +396,10 @@ class Threads:
         self._count = len(tasks)
         self._meter = meter
         self._done: queue.Queue[Finished | BaseException] = queue.Queue(_AHEAD * workers)
-        open_model = plan.open_model
+        open_model = design.open_model
         if meter is not None:
             open_model = meter.watching(open_model, price)
-        self._players = Players(plan, open_model(), min(workers, len(tasks)), self._done.put)
+        self._players = Players(design, open_model(), min(workers, len(tasks)), self._done.put)
         for task in tasks:
             self._players.todo.put(task)
 

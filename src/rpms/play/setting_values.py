@@ -252,9 +252,13 @@ def kinds(value: Any) -> dict[Kind, int]:
 
 def tiers(value: Any) -> tuple[Tier, ...]:
     """Tiers of the manual, in its order."""
-    given = value.split(",") if isinstance(value, str) else list(value)
-    names = filter(None, [str(each).strip() for each in given])
-    wanted = set(map(one_of(Tier), names))
+    given = value.split(",") if isinstance(value, str) else value
+    read = one_of(Tier)
+    wanted: set[Tier] = set()
+    for each in given:
+        name = str(each).strip()
+        if name:
+            wanted.add(read(name))
     return tuple(tier for tier in Tier if tier in wanted)
 
 
@@ -292,7 +296,12 @@ def texts(value: Any) -> tuple[str, ...]:
 
 def file_or(*names: str) -> Read:
     """One of a few words, or a file."""
-    return lambda value: str(value) if str(value) in names else Path(value).expanduser()
+
+    def read(value: Any) -> str | Path:
+        word = str(value)
+        return word if word in names else Path(value).expanduser()
+
+    return read
 
 
 def worded(value: object, *, between: str = ",", equals: str = "=") -> str:

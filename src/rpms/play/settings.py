@@ -14,16 +14,15 @@ from rpms.logic.errors import FileError, InputError, nearest
 from rpms.logic.rules import Tier
 from rpms.models.base import Decoding
 from rpms.paper.arbitration import Arbitration
-from rpms.paper.building import Budget
 from rpms.paper.compose import Seams
 from rpms.paper.condition import BeliefShown, Condition, MemoryWords, named_condition
 from rpms.paper.enforcement import PAPER, STRICT, Calls, Repair, with_part
 from rpms.paper.memory import Kind
-from rpms.paper.prompt import Form, Layout
+from rpms.paper.prompt import Budget, Form, Layout
 from rpms.paper.recall import Retrieval
 from rpms.play import setting_values as reads
+from rpms.play.design import OpenModel, RunDesign, design_run
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.setting_values import NoMemoryGiven, Part, SettingError, read_by
 from rpms.play.sources import MANUALS, PAPER_MANUAL, WEIGHTS, Sources, choose_manual, manual_of
 from rpms.play.task_choice import ChosenTasks, drawn, first_of_each_type, limited, tasks_named
@@ -31,10 +30,14 @@ from rpms.store.expel_material import read_experience
 from rpms.store.prompt_files import Prompts, read_prompts
 from rpms.worlds.base import Setting, World
 
-NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
-BY_GOAL, FOR_ANY = "goal", "any"
-REFUSE, ALLOW = "refuse", "allow"
-AS_PAPER, CLEAN = "as_paper", "clean"
+NO_MEMORY = "none"
+EMBEDDED_MEMORY = "embedded"
+BY_GOAL = "goal"
+FOR_ANY = "any"
+REFUSE = "refuse"
+ALLOW = "allow"
+AS_PAPER = "as_paper"
+CLEAN = "clean"
 _SWITCHES = (
     *("arbitration", "state_filter", "layout", "form", "belief", "notes", "outcomes"),
     *("memory_words", "repair", "calls", "tiers"),
@@ -270,12 +273,12 @@ class Settings:
             return Decoding(max_tokens=most, temperature=0.0)
         return Decoding(max_tokens=most, temperature=self.temperature, seed=self.seed or 0)
 
-    def plan(
+    def design(
         self, world: World, model: str, open_model: OpenModel, context: int = 0, **given: Any
-    ) -> RunPlan:
+    ) -> RunDesign:
         """The run that they describe.
 
-        `context`: the model's window; `given`: more of `plan_run`, or in their place.
+        `context`: the model's window; `given`: more of `design_run`, or in their place.
         """
         usual = {
             "split": self.split,
@@ -288,7 +291,7 @@ class Settings:
             "overlap": self.overlap == ALLOW,
         }
         method = given.pop("method", None) or self.method(world)
-        return plan_run(world, model, open_model, method=method, **{**usual, **given})
+        return design_run(world, model, open_model, method=method, **{**usual, **given})
 
     def setting(self, world: World, base: Setting) -> Setting:
         if self.simplifications is None:

@@ -14,11 +14,11 @@ from rpms.logic.belief import Belief
 from rpms.logic.errors import InputError
 from rpms.logic.rules import RuleManual
 from rpms.models.catalogue import FROM_MENU, backend_of
-from rpms.paper.building import Budget, prompt_limit
 from rpms.paper.compose import Seams, judged_by
 from rpms.paper.consistency import CompatibilityFilter
 from rpms.paper.decide import HARD_SOFT, Mind
 from rpms.paper.enforcement import Constrained, Enforcement, GuardMode
+from rpms.paper.prompt import Budget, prompt_limit
 from rpms.paper.recall import Recollection, Retrieval
 from rpms.paper.wording import PromptStyle
 from rpms.parts import checked

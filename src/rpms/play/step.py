@@ -149,15 +149,17 @@ class Player:
         """
         if not able(self.model, "plans"):
             return ""
-        read = move.read
-        if read is None or read.readings is None:
-            from rpms.planning.advice import nothing_left  # noqa: PLC0415  the paper loads no planner
+        from rpms.planning.advice import nothing_left  # noqa: PLC0415  the paper loads no planner
 
-            return nothing_left(move.decision)
+        read = move.read
+        left = nothing_left(move.decision)
+        if read is None or read.readings is None:
+            return left
         from rpms.play.request_reading import given_up  # noqa: PLC0415  a known goal loads no reader
 
         reads = self.reads or Reads(self.model)
-        return given_up(self.world, reads, read.readings, move.decision, self._extended)
+        reason = given_up(self.world, reads, read.readings, move.decision, self._extended)
+        return reason or (left if read.readings.is_last else "")
 
     def after(
         self,

@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 from rpms.logic.errors import ModelUnavailable
 from rpms.models.base import Answer, Model, Request, WrappedModel
-from rpms.play.plan import RunPlan, lend
+from rpms.play.design import RunDesign, lend
 from rpms.play.run import Interrupted, Listener, run
 from rpms.play.runners import InProcesses, cores
 from rpms.store.run_summaries import RunSummary
 
 
-class PlannedRun(NamedTuple):
+class RunToPlay(NamedTuple):
     """A run to be played, and the folder it is kept in."""
 
     name: str
-    plan: RunPlan
+    design: RunDesign
     folder: Path
 
 
@@ -40,7 +40,7 @@ class _StoppableModel(WrappedModel):
 
 
 def run_together(
-    runs: Sequence[PlannedRun],
+    runs: Sequence[RunToPlay],
     model: Model,
     listener: Callable[[str], Listener] = lambda _: Listener(),
     processes: int | None = None,
@@ -53,14 +53,14 @@ def run_together(
     shared = _StoppableModel(model)
     each = max(1, (processes or cores()) // len(runs))
 
-    def play(planned: PlannedRun) -> RunSummary:
-        plan = replace(planned.plan, open_model=lend(shared))
+    def play(one: RunToPlay) -> RunSummary:
+        design = replace(one.design, open_model=lend(shared))
         return run(
-            plan, planned.folder, len(plan.tasks), listener(planned.name), runner=InProcesses(each)
+            design, one.folder, len(design.tasks), listener(one.name), runner=InProcesses(each)
         )
 
     with ThreadPoolExecutor(len(runs)) as threads:
-        played = [threads.submit(play, planned) for planned in runs]
+        played = [threads.submit(play, one) for one in runs]
         try:
             return tuple(_result(one, shared) for one in played)
         except KeyboardInterrupt:

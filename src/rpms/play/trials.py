@@ -11,8 +11,8 @@ from rpms.foreign.file_reader import is_there, read_bytes
 from rpms.foreign.json_text import NotJson, loads, reader_of
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.logic.errors import FileError, InputError
+from rpms.play.design import RunDesign
 from rpms.play.methods import CARRIED, Earlier
-from rpms.play.plan import RunPlan
 from rpms.play.run import Listener, RunOptions, run
 from rpms.store.episodes import EpisodeRow
 from rpms.store.run_summaries import RunSummary
@@ -42,21 +42,21 @@ def trial_folders(out: Path) -> tuple[Path, ...]:
 
 
 def run_trials(
-    plan: RunPlan,
+    design: RunDesign,
     out: Path,
     workers: int | None = None,
     listener: Callable[[int], Listener] = lambda _: Listener(),
     **run_options: Unpack[RunOptions],
 ) -> Trials:
-    """Play the missing episodes of all trials of a plan's method; most methods have one.
+    """Play the missing episodes of all trials of a design's method; most methods have one.
 
     Raises and continues as `run` does.
     """
     runs: list[RunFolder] = []
     folders: list[Path] = []
     summaries: list[RunSummary] = []
-    for number in range(plan.method.trials):
-        trial = _trial_plan(plan, number, runs) if number else plan
+    for number in range(design.method.trials):
+        trial = _trial_design(design, number, runs) if number else design
         if not trial.tasks:
             break
         folder = RunFolder(_trial_folder(out, number))
@@ -67,28 +67,28 @@ def run_trials(
         folders.append(folder.folder)
     best_folder = out
     best = summaries[0]
-    if plan.method.question:
-        best_folder = out / f"best-of-{plan.method.trials}"
-        best = _write_best(plan, runs, best_folder)
+    if design.method.question:
+        best_folder = out / f"best-of-{design.method.trials}"
+        best = _write_best(design, runs, best_folder)
     return Trials(tuple(folders), tuple(summaries), best_folder, best)
 
 
-def _trial_plan(plan: RunPlan, number: int, runs: Sequence[RunFolder]) -> RunPlan:
-    """The plan of a later trial: the tasks that were not won so far, with the attempt before."""
+def _trial_design(design: RunDesign, number: int, runs: Sequence[RunFolder]) -> RunDesign:
+    """The design of a later trial: the tasks that were not won so far, with the attempt before."""
     won: set[str] = set()
     for row in chain.from_iterable(each.rows() for each in runs):
         if row.won:
             won.add(row.task)
     todo: list[Task] = []
     earlier: dict[str, Earlier] = {}
-    for task in plan.tasks:
+    for task in design.tasks:
         if task.id not in won:
             todo.append(task)
             earlier[task.id] = _earlier(runs[-1], task.id, first=number == 1)
-    return replace(plan, tasks=tuple(todo), trial=number, earlier=earlier)
+    return replace(design, tasks=tuple(todo), trial=number, earlier=earlier)
 
 
-def _refuse_if_earlier_changed(folder: RunFolder, trial: RunPlan) -> None:
+def _refuse_if_earlier_changed(folder: RunFolder, trial: RunDesign) -> None:
     """Refuse to go on with attempts that followed from others than those that are there now."""
     if not folder.begun or not folder.played:
         return
@@ -129,10 +129,10 @@ def _holds(file: Path, data: bytes) -> bool:
     return is_there(file) and read_bytes(file, LARGEST_EPISODE) == data
 
 
-def _write_best(plan: RunPlan, runs: Sequence[RunFolder], out: Path) -> RunSummary:
+def _write_best(design: RunDesign, runs: Sequence[RunFolder], out: Path) -> RunSummary:
     """Write the best attempt at each task into a run folder of its own, and give it in numbers."""
-    first = plan.protocol()
-    agent = {**plan.method.protocol_entry(), "best_of": plan.method.trials}
+    first = design.protocol()
+    agent = {**design.method.protocol_entry(), "best_of": design.method.trials}
     protocol = replace(first, settings={**first.settings, "agent": agent})
     timings = [each.timings() for each in runs]
     attempts = _attempts_by_task(runs)

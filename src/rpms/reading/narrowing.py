@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from rpms.logic.belief import Belief
-from rpms.logic.facts import Atom, Truth, kind_of
+from rpms.logic.facts import Atom, Truth, kind_of, unseen_of
 from rpms.logic.rules import ANYTHING, ActiveRules, Purpose, RuleManual
 from rpms.planning.achievers import Achievers
 from rpms.planning.wanted_facts import Achiever, Fact, fact_of
@@ -53,8 +53,8 @@ class RequestForm:
         counts = Counter(self.purpose.over.values())
         slots: list[str] = []
         for name in self.fields:
-            several = f" ({counts[name]} of them)" if counts[name] > 1 else ""
-            slots.append(f"{name}{several}")
+            count = counts[name]
+            slots.append(f"{name} ({count} of them)" if count > 1 else name)
         return f"{self.type}({', '.join(slots)}): {', '.join(wanted)}"
 
 
@@ -88,8 +88,9 @@ def _facts_to_find(
     role = _role_of_places(achievers, look)
     if not role:
         return
+    thing = unseen_of(kind)
     for place in belief.names.get(role, ()):
-        args = [f"{kind} ?" if arg == ANYTHING else place for arg in look.fact.args]
+        args = [thing if arg == ANYTHING else place for arg in look.fact.args]
         yield Atom(look.fact.predicate, tuple(args))
 
 
@@ -116,6 +117,11 @@ class Objected(NamedTuple):
 
 
 _FINE = Objected()
+
+
+def _how_blocked(objected: Objected) -> tuple[bool, bool]:
+    """A key for order: what is certain counts more against a way than what nobody has tried."""
+    return bool(objected.reason), objected.untried
 
 
 @dataclass(frozen=True)
@@ -189,7 +195,7 @@ class Narrowing:
         binding: dict[str, str] = {}
         for name, source in form.purpose.over.items():
             if source in named:
-                binding[name] = f"{named[source]} ?"
+                binding[name] = unseen_of(named[source])
         reason = ""
         untried = False
         for fact in form.facts:
@@ -214,7 +220,7 @@ class Narrowing:
             other = sorted(roles - seen_as)
             return f"a {kind} is no {other[0]}" if other else ""
         for name in self._tell_presence(roles):
-            if self.belief.truth(Atom(name, (f"{kind} ?",))) is Truth.FALSE:
+            if self.belief.truth(Atom(name, (unseen_of(kind),))) is Truth.FALSE:
                 return f"there is no {kind} here"
         return ""
 
@@ -250,8 +256,10 @@ class Narrowing:
 
     def is_lasting(self, predicate: str) -> bool:
         """True if no action changes a fact."""
+        if predicate in self.manual.lore.kinds:
+            return True
         declared = self.manual.predicates.get(predicate)
-        return predicate in self.manual.lore.kinds or (declared is not None and declared.lasting)
+        return declared is not None and declared.lasting
 
     def _blocked(self, fact: Fact, depth: int) -> Objected:
         """The lasting fact that keeps every way to a fact from working; fine where some way may
@@ -265,8 +273,8 @@ class Narrowing:
         if self.is_lasting(fact.predicate):
             return self._objected([fact], fact)
         makers = self._achievers.makers(fact.predicate, fact.negated)
-        judged = [self._way_blocked(way, fact, depth) for way in makers]
-        return min(judged, key=lambda each: (bool(each.reason), each.untried), default=_FINE)
+        blocked = [self._way_blocked(way, fact, depth) for way in makers]
+        return min(blocked, key=_how_blocked, default=_FINE)
 
     def _way_blocked(self, way: Achiever, fact: Fact, depth: int) -> Objected:
         """The objection to one way: to the first need that cannot be met."""
@@ -327,7 +335,7 @@ class Narrowing:
         the manual names.
         """
         here = self.belief.names.get(parameter, ()) if self.here else ()
-        return here or [f"{kind} ?" for kind in self.kinds_named]
+        return here or list(map(unseen_of, self.kinds_named))
 
     @cached_property
     def _parameters(self) -> frozenset[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from rpms.logic.facts import Truth
+from rpms.logic.facts import Truth, unseen_of
 from rpms.planning.wanted_facts import Fact
 from rpms.reading.narrowing import Narrowing, RequestForm
 from rpms.reading.readings import RequestReading
@@ -54,8 +54,8 @@ class NearestKinds:
             likeness[kind] = self.likeness(roles, missing, kind)
         tried = 0
         for kind in sorted(likeness, key=lambda kind: -likeness[kind]):
-            named_here: dict[str, Any] = {field_: kind}
-            goal = replace(reading.goal, **named_here)
+            changed: dict[str, Any] = {field_: kind}
+            goal = replace(reading.goal, **changed)
             named = {name: getattr(goal, name) for name in form.fields}
             if self.possible.judge(form, named).reason:
                 continue
@@ -73,14 +73,14 @@ class NearestKinds:
         named = alike_in_name(one, other)
         ours = self._facts(one, roles)
         theirs = self._facts(other, roles)
-        compared = alike = 0
+        compared = []
         for fact in ours.keys() & theirs.keys():
             if Truth.TRUE in (ours[fact], theirs[fact]):
-                compared += 1
-                alike += ours[fact] is theirs[fact]
+                compared.append(fact)
         if not compared:
             return named / 2
-        return (named + alike / compared) / 2
+        alike = [fact for fact in compared if ours[fact] is theirs[fact]]
+        return (named + len(alike) / len(compared)) / 2
 
     def _facts(self, kind: str, roles: frozenset[str]) -> dict[Fact, Truth]:
         """Lasting facts that are known of a kind in some roles, with `_` in place of the kind."""
@@ -90,7 +90,7 @@ class NearestKinds:
         if key not in self._facts_of_kinds:
             known: dict[Fact, Truth] = {}
             for fact in self._questions(roles):
-                truth = self.possible.truth(fact.bound({_KIND: f"{kind} ?"}))
+                truth = self.possible.truth(fact.bound({_KIND: unseen_of(kind)}))
                 if truth is not Truth.UNKNOWN:
                     known[fact] = truth
             self._facts_of_kinds[key] = known
@@ -101,13 +101,13 @@ class NearestKinds:
         for name, predicate in self.possible.manual.predicates.items():
             others = [role for role in predicate.args if role not in roles]
             is_of_one = len(predicate.args) - len(others) == 1
-            if not is_of_one or len(others) > 1 or not self.possible.is_lasting(name):
+            if not is_of_one or not self.possible.is_lasting(name):
                 continue
-            if others:
+            if not others:
+                yield Fact(name, (_KIND,))
+            if len(others) == 1:
                 for kind in self.possible.kinds_here(others):
                     yield Fact(name, _beside(kind, predicate.args, roles))
-            else:
-                yield Fact(name, (_KIND,))
 
 
 _KIND = "_"
@@ -115,4 +115,4 @@ _KIND = "_"
 
 def _beside(kind: str, args: Iterable[str], roles: Container[str]) -> tuple[str, ...]:
     """Arguments of a fact: `_` in some roles, and an unseen thing of a kind in the other."""
-    return tuple([_KIND if role in roles else f"{kind} ?" for role in args])
+    return tuple([_KIND if role in roles else unseen_of(kind) for role in args])

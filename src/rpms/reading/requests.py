@@ -259,8 +259,8 @@ class _Attempt:
         parts: list[_Part] = []
         for form, weight in zip(forms, weights, strict=True):
             parts.append(self._with_words(_Part(form), "type", form.type, weight))
-        parts = _best(parts, TYPES if self._asks else len(parts))
-        return [part for part in parts if part.score >= parts[0].score - BELOW]
+        best, *others = _best(parts, TYPES if self._asks else len(parts))
+        return [best, *(part for part in others if part.score >= best.score - BELOW)]
 
     def _filled(self, part: _Part, field_: str) -> Generator[SlotQuestion, Weights, list[_Part]]:
         """A part with its next slot filled, by each of the best kinds that nothing forbids."""
@@ -304,8 +304,13 @@ class _Attempt:
         if evidence.word:
             reasons = (*reasons, f"`{evidence.word}` points to {value}")
         words = evidence.weight + math.log(lexicon.share(field_, value))
-        score = part.score + weight + WORDS * words
-        return _Part(part.form, named, score, part.said + weight, reasons)
+        return _Part(
+            part.form,
+            named,
+            score=part.score + weight + WORDS * words,
+            said=part.said + weight,
+            reasons=reasons,
+        )
 
     # Controls.
 
@@ -338,7 +343,8 @@ class _Attempt:
             for name in form.fields:
                 named[name] = dice.choice(self._kinds(form, name))
             key = (form.type, *named.values())
-            if key in met or any(self.possible.judge(form, named)):
+            objected = self.possible.judge(form, named)
+            if key in met or objected.reason or objected.untried:
                 continue
             met.add(key)
             goal = self._goal(_Part(form, named))
@@ -377,7 +383,8 @@ def _asked(request: str) -> str:
 def _answer(entry: RememberedRequest) -> str:
     lines: list[str] = []
     for field_, value in entry.goal_fields.items():
-        lines.append(f"{'goal' if field_ == 'type' else field_}: {value}")
+        name = "goal" if field_ == "type" else field_
+        lines.append(f"{name}: {value}")
     return "\n".join(lines)
 
 

@@ -84,7 +84,8 @@ def _own_parameters() -> Iterator[None]:
 
 
 def _save(name: str, caption: str, figure: Figure) -> Picture:
-    svg, png = io.BytesIO(), io.BytesIO()
+    svg = io.BytesIO()
+    png = io.BytesIO()
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Title": caption})
     figure.set_layout_engine("none")  # it is laid out now
     figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
@@ -182,6 +183,9 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
 
 
 def _draw_ablation(axes: Any, comparison: Comparison, cells: Cells) -> None:
+    """Draw the four conditions as bars, with a line where the last would be if rules and memory
+    simply added up.
+    """
     measured: list[Interval] = []
     for number, (condition, results) in enumerate(zip(CONDITIONS, cells, strict=True)):
         acting = ENFORCED if ENFORCED in results.name else ""
@@ -391,6 +395,7 @@ def _taught_line(
     colour: str,
     **style: Any,
 ) -> None:
+    """Draw one condition's rates over the number of games that students were taught on."""
     games: list[float] = []
     rates: list[Interval] = []
     for point in points:

@@ -12,7 +12,7 @@ from rpms.foreign.shown import excerpt
 from rpms.guard.call_audit import Audited, Grade
 from rpms.guard.calls import Call
 from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, read_guard_log
-from rpms.report.pages import Report, write_single
+from rpms.report.page_files import Report, write_single
 
 _MOST_ROWS = 5_000
 """Calls on a guard's page: more are slow to open, and nobody reads them."""
@@ -149,6 +149,7 @@ class _GuardPage:
         return row
 
     def _add_check(self, event: CheckLine) -> None:
+        """Show a call that was checked; its row stays open for the result."""
         self.shown.counts[event.ruling] += 1
         if event.rule:
             self.shown.count_rule(event.rule, event.reason, event.ruling, _RULINGS)

@@ -41,7 +41,8 @@ def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
     for condition, run in runs_in(inputs):
         if run.protocol.settings.get("epoch", 1) == 1:
             results = read_results(condition, run)
-            boards.setdefault(_terms_of(results), {})[str(run.folder)] = results
+            board = boards.setdefault(_terms_of(results), {})
+            board[str(run.folder)] = results
     largest_first = sorted(boards.values(), key=len, reverse=True)
     return tuple([_board(found, number) for number, found in enumerate(largest_first, start=1)])
 

@@ -81,6 +81,9 @@ def _notes(results: Results) -> Iterator[_Note]:
 
 
 def _notes_on_tasks(results: Results) -> Iterator[_Note]:
+    """Remarks on the tasks of a run: those that its memory knows, those that share a game, and best
+    attempts.
+    """
     memory = results.protocol.get("memory")
     shared = memory.get("overlap") if isinstance(memory, Mapping) else 0
     if shared:

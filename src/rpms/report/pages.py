@@ -1,28 +1,18 @@
 """A report on runs: a folder of static pages that opens from disk, with no server or network."""
 
 import json
-import webbrowser
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import version
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from rpms.foreign.file_reader import is_there
-from rpms.logic.counting import counted
 from rpms.logic.errors import FileError, InputError
 from rpms.report.comparison import Comparison
 from rpms.report.figures import Picture, ablation_figure, all_figures, taught_figure
 from rpms.report.gather import gather
 from rpms.report.notes import omissions
-from rpms.report.outcomes import condition_label
 from rpms.report.page_data import BUCKET, EntryBook, episode_data, meta, script, task_chunks
-from rpms.report.statistical_tests import success_rate
+from rpms.report.page_files import KIND, Report, copy_static, render, write_text
 from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import (
     add_published,
@@ -35,26 +25,9 @@ from rpms.report.taught import taught_points, taught_table
 from rpms.store.own_folders import replaced_folder
 from rpms.store.protocol import flat
 
-_VERSION = version("rpms")
-KIND = "a report"
-"""The mark of a report's list, by which a newer one may replace it."""
-_STATIC = ("style.css", "common.js", "tasks.js", "episode.js", "step.js", "memory.js")
 PAGES = 2_000
 """Episodes of a comparison that get pages of their own: each takes some 10 ms and 35 kB, and
 nobody reads more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A report that was written."""
-
-    folder: Path
-    notes: tuple[str, ...]
-    """Warnings about the numbers: partial runs, crashes, damaged files."""
-
-    @property
-    def page(self) -> Path:
-        return self.folder / "index.html"
 
 
 def write_report(
@@ -82,54 +55,6 @@ def write_report(
     return Report(out, tuple(notes))
 
 
-def write_single(out: Path, template: str, values: Mapping[str, Any]) -> Report:
-    """Write a report of one page into a folder, which is new or holds an older report."""
-    with replaced_folder(out, KIND) as folder:
-        _copy_static(folder)
-        _render(folder / "index.html", template, **values)
-    return Report(out, ())
-
-
-def open_report(folder: Path) -> None:
-    """Show a report in the user's browser."""
-    page = folder / "index.html"
-    if not is_there(page):
-        raise InputError(f"{folder}: there is no report here; `rpms report` writes one")
-    if not webbrowser.open(page.resolve().as_uri()):
-        raise InputError(f"no browser could be opened; open {page.resolve()} yourself")
-
-
-def _write(file: Path, text: str) -> None:
-    """Write a file; half characters, which some models write, become question marks where JSON
-    does not escape them.
-    """
-    file.write_bytes(text.encode("utf-8", "replace"))
-
-
-@cache
-def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("rpms.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.globals.update(
-        root="",
-        home="",
-        version=_VERSION,
-        label=condition_label,
-        success_rate=success_rate,
-        counted=counted,
-    )
-    return made
-
-
-def _render(page: Path, template: str, **values: Any) -> None:
-    _write(page, _environment().get_template(template).render(**values))
-
-
 def _write_groups(
     folder: Path, comparisons: Sequence[Comparison], title: str, with_published: bool, pages: int
 ) -> None:
@@ -149,9 +74,9 @@ def _write_groups(
         }
         links.append(link)
     tables, pictures = _over_groups(comparisons, with_published=with_published)
-    _copy_static(folder)
+    copy_static(folder)
     _write_extras(folder, tables, pictures)
-    _render(
+    render(
         folder / "index.html",
         "groups.html",
         title=title or comparisons[0].study or "Comparisons",
@@ -180,14 +105,6 @@ def _over_groups(comparisons: Sequence[Comparison], *, with_published: bool) -> 
     return _Exhibits(tables, pictures)
 
 
-def _copy_static(folder: Path) -> None:
-    (folder / "static").mkdir()
-    for name in _STATIC:
-        (folder / "static" / name).write_bytes(
-            files("rpms.report").joinpath("static", name).read_bytes()
-        )
-
-
 def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Picture]) -> None:
     """Tables and figures as files of their own, for papers and spreadsheets."""
     (folder / "tables").mkdir()
@@ -195,7 +112,7 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
         (folder / "figures").mkdir()
     for table in tables:
         for ending, form in (("md", markdown), ("tex", latex), ("csv", comma_separated)):
-            _write(folder / "tables" / f"{table.name}.{ending}", form(table))
+            write_text(folder / "tables" / f"{table.name}.{ending}", form(table))
     for picture in pictures:
         for ending, drawn in (
             ("svg", picture.svg),
@@ -251,6 +168,9 @@ def _write_comparison(
     pages: int,
     home: str = "",
 ) -> None:
+    """Write the pages of one comparison: an overview with its tables and figures, and pages of
+    tasks, episodes and memory.
+    """
     # tasks that have pages in every condition, so that these can be compared
     shown = pages // len(comparison)
     settings = _Settings.of(comparison)
@@ -262,7 +182,7 @@ def _write_comparison(
     if with_published:
         tables.append(methods_table(settings.shared.get("world", "")))
     pictures = all_figures(comparison)
-    _copy_static(folder)
+    copy_static(folder)
     _write_extras(folder, tables, pictures)
     overview = {
         "notes": (
@@ -278,9 +198,9 @@ def _write_comparison(
         "longest": 200,
         **_faults(comparison, unreadable),
     }
-    _render(folder / "index.html", "index.html", title=title, home=home, **overview)
+    render(folder / "index.html", "index.html", title=title, home=home, **overview)
     for name in ("tasks.html", "episode.html", "memory.html"):
-        _render(folder / name, name, title=title, home=home)
+        render(folder / name, name, title=title, home=home)
 
 
 def _write_data(
@@ -297,7 +217,7 @@ def _write_data(
     for number, tasks in enumerate(task_chunks(comparison, goals)):
         data[f"tasks-{number}"] = tasks
     for name, value in data.items():
-        _write(folder / "data" / f"{name}.js", script(name, value))
+        write_text(folder / "data" / f"{name}.js", script(name, value))
 
 
 def _faults(comparison: Comparison, unreadable: Sequence[str]) -> dict[str, list[str]]:
@@ -345,7 +265,7 @@ def _write_episodes(
             file = folder / f"data/{place}/{number // BUCKET}/{number}.js"
             file.parent.mkdir(parents=True, exist_ok=True)
             book.add(place, number, record)
-            _write(file, script(f"{place}/{number}", episode_data(record)))
+            write_text(file, script(f"{place}/{number}", episode_data(record)))
     return _WrittenEpisodes(goals, unreadable)
 
 

@@ -143,9 +143,19 @@ class Claim(Support):
         """True if a learned manual has lines at the place."""
         if self.at == ("localities",):
             return True
-        if len(self.at) != 2 or self.at[0] not in _ENTRIES:
+        if len(self.at) != 2 or self.section not in _ENTRIES:
             return False
-        return self.key in _LISTS or self.at[0] == "facts"
+        return self.key in _LISTS or self.section == "facts"
+
+    @property
+    def section(self) -> str:
+        """The section of the manual that it is in, or would be in."""
+        return self.at[0]
+
+    @property
+    def owner(self) -> str:
+        """The entry that has it, such as an action; in `localities`, the section itself."""
+        return self.at[-1]
 
     @property
     def place(self) -> str:
@@ -240,10 +250,12 @@ def write_evidence(file: Path, evidence: Evidence) -> None:
     header = {**vars(evidence), "settings": dict(evidence.settings)}
     header.pop("claims")
     rows: list[dict[str, object]] = [{"type": "evidence", "version": 1, **header}]
-    for claim in evidence.claims:  # without what it does not say
+    for claim in evidence.claims:
+        row = {"type": "claim", "at": claim.at, "key": claim.key, "text": claim.text}
         said = {name: value for name, value in asdict(claim).items() if value}
-        rows.append({"type": "claim", "at": claim.at, "key": claim.key, "text": claim.text} | said)
-    write_whole(file, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        rows.append(row | said)  # without what it does not say
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    write_whole(file, "".join(f"{line}\n" for line in lines))
 
 
 def read_evidence(file: Path) -> Evidence:

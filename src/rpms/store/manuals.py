@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import product
 
 from ruamel.yaml.comments import CommentedMap
@@ -13,20 +13,19 @@ from rpms.foreign.shown import excerpt
 from rpms.logic.actions import PARAMETER, ActionSchema, Revelation
 from rpms.logic.belief import GOAL_PREDICATES
 from rpms.logic.errors import FileError
-from rpms.logic.facts import Atom, Clause, Kinds, Literal, parse_literal
+from rpms.logic.facts import Clause, Kinds, Literal, parse_literal
 from rpms.logic.rules import (
     ANYTHING,
     Locality,
     Lore,
     Predicate,
     Prohibition,
-    Purpose,
     Rule,
     RuleManual,
-    Stage,
     Tier,
 )
 from rpms.store import manual_forms as forms
+from rpms.store.manual_purposes import PurposeReader, check_agreement
 from rpms.store.manual_quantities import QuantityReader
 from rpms.store.manual_reader import (
     ID,
@@ -44,9 +43,6 @@ _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("quantities", "processes", "facts", "kinds", "always", "localities")
 _KEYS = ("world", "alone", "predicates", "goals", "procedures", *_LORE, *_TIERS, REWORDED)
 MANUAL = manual_kind("a manual", _KEYS)
-AS_VARIABLE = "variable of its `over`"
-"""The role of a goal's arguments, in messages."""
-_GOAL_FIELDS = ("object", "state", "destination")
 
 
 @dataclass
@@ -62,17 +58,18 @@ class _Reader(ManualReader[RuleManual]):
     world: str = ""
     rules: list[Rule] = field(default_factory=list)
     actions: dict[str, ActionSchema] = field(default_factory=dict)
-    purposes: list[Purpose] = field(default_factory=list)
     processes: list[ActionSchema] = field(default_factory=list)
     facts: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
     always: list[Clause] = field(default_factory=list)
     localities: dict[str, tuple[str, ...]] = field(default_factory=dict)
     numbers: QuantityReader = field(init=False)
+    wanted: PurposeReader = field(init=False)
     syntax: dict[str, str] = field(default_factory=dict)
     """Commands, with their parameters left blank, and the action each belongs to."""
 
     def __post_init__(self) -> None:
         self.numbers = QuantityReader(self._clause, self._literal)
+        self.wanted = PurposeReader(self._clause, self.claim, self._is_exclusive)
 
     def build(self, yamls: Sequence[YamlFile]) -> RuleManual:
         self.read_each_in(yamls, "predicates", self._predicate, name=True)
@@ -91,8 +88,8 @@ class _Reader(ManualReader[RuleManual]):
                 place = yaml.at("always")
                 texts = self._names(place, yaml.tree.get("always") or [])
                 self.always += read_each(self._clause, place, texts)
-        self.read_each_in(yamls, "procedures", self._procedure)
-        self.read_each_in(yamls, "goals", self._goal)
+        self.read_each_in(yamls, "procedures", self.wanted.add_procedure)
+        self.read_each_in(yamls, "goals", self.wanted.add_goal)
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
             for group, _ in self.entries(yamls, tier):
                 for place, value in self.entries([group.yaml], tier, group.name):
@@ -104,7 +101,7 @@ class _Reader(ManualReader[RuleManual]):
             tuple(self.actions.values()),
             self.predicates,
             self.world,
-            tuple(self.purposes),
+            tuple(self.wanted.purposes),
             Lore(
                 tuple(self.processes),
                 self.facts,
@@ -148,6 +145,7 @@ class _Reader(ManualReader[RuleManual]):
             )
 
     def _action(self, place: Place, value: object) -> None:
+        """Read the schema of an action, and check that it does not contradict itself."""
         name = place.name
         read = place.read(forms.ActionForm, value)
         for number, syntax in enumerate(read.syntax):
@@ -161,8 +159,9 @@ class _Reader(ManualReader[RuleManual]):
         gives = read_each(self._literal, place.at("effects"), read.effects, names)
         may = read_each(self._literal, place.at("may"), read.may, names)
         gives = (*gives, *may)
-        self._check_agreement(place.at("preconditions"), needs)
-        self._check_agreement(place.at("effects"), [Clause((each,)) for each in gives])
+        check_agreement(place.at("preconditions"), needs, self._is_exclusive)
+        given = [Clause((each,)) for each in gives]
+        check_agreement(place.at("effects"), given, self._is_exclusive)
         self.actions[name] = replace(
             schema,
             preconditions=needs,
@@ -294,75 +293,8 @@ class _Reader(ManualReader[RuleManual]):
         )
         self.processes.append(replace(process, once=tuple(read.once)))
 
-    def _goal(self, place: Place, value: object) -> None:
-        """Read the facts that goals of a type want."""
-        name = place.name
-        self.claim(place, f"goal {name}")
-        read = place.read(forms.GoalForm, value)
-        of_goal = partial(self._clause, role=AS_VARIABLE)
-        holds = read_each(of_goal, place.at("holds"), read.holds, frozenset(read.over))
-        self._check_variables(place, read.over, holds)
-        self._check_agreement(place.at("holds"), holds)
-        steps = tuple(Stage("", (clause,)) for clause in holds)
-        self.purposes.append(Purpose(name, read.over, steps, frozenset({name})))
-
-    def _procedure(self, place: Place, value: object) -> None:
-        """Read the stages in which goals of some types are reached."""
-        self.claim(place, f"procedure {place.name}")
-        read = place.read(forms.ProcedureForm, value)
-        variables = frozenset((*read.over, *read.each))
-        stages: list[Stage] = []
-        for number, step in enumerate(read.steps):
-            stages.append(self._stage(place.at("steps", number), step, variables))
-        purpose = Purpose(
-            place.name,
-            read.over,
-            tuple(stages),
-            frozenset(read.goals),
-            frozenset(read.objects),
-            staged=True,
-            each=read.each,
-        )
-        self.purposes.append(purpose)
-
-    def _stage(
-        self, place: Place, step: Mapping[str, str | tuple[str, ...]], variables: frozenset[str]
-    ) -> Stage:
-        if not step or not all(step.values()):
-            raise place.error("a step is a name and what ends it: `fetch: holding(x)`")
-        title, *more = step
-        if more:
-            raise place.at(more[0]).error(
-                f"{excerpt(more[0])!r} is a second key of the step {title}, which ends when its"
-                " facts hold; begin another step with `- `"
-            )
-        until = step[title]
-        texts = [until] if isinstance(until, str) else until
-        ends: list[Clause] = []
-        for text in texts:
-            ends.append(self._clause(place.at(title), text, variables, AS_VARIABLE))
-        return Stage(title, tuple(ends))
-
-    def _check_variables(
-        self, place: Place, over: Mapping[str, str], holds: Sequence[Clause]
-    ) -> None:
-        """Report a variable of a goal that nothing binds, or that nothing is wanted of."""
-        used: set[str] = set()
-        for clause in holds:
-            for literal in clause.literals:
-                used.update(literal.atom.args)
-        for name, source in over.items():
-            if source not in _GOAL_FIELDS:
-                choice = ", ".join(_GOAL_FIELDS)
-                raise place.at("over", name).error(
-                    f"{source!r} is no field of a goal; choose one of {choice}",
-                )
-            if name not in used:
-                raise place.at("over", name).error(
-                    f"{name!r} stands in none of the facts that are to hold"
-                )
-
     def _rule(self, tier: Tier, group: str, place: Place, value: object) -> None:
+        """Read a rule: its sentence, and what lets it be checked."""
         id_ = place.name
         read = place.read(forms.RuleForm, {"text": value} if isinstance(value, str) else value)
         if not ID.fullmatch(id_):
@@ -413,40 +345,10 @@ class _Reader(ManualReader[RuleManual]):
         read = super()._checked(place, literal, names, role)
         return replace(read, kinds=self.kinds.get(literal.atom.predicate))
 
-    def _check_agreement(self, place: Place, clauses: Sequence[Clause]) -> None:
-        """Report a list that cannot hold as a whole: it has a fact and its negation, or two facts
-        that exclude each other.
-        """
-        # what the list wants of each fact on which it leaves no choice
-        wanted: dict[Atom, bool] = {}
-        # the fact that it wants to be true of each predicate that has only one at a time
-        the_one: dict[str, Atom] = {}
-        single_ones_first = sorted(enumerate(clauses), key=lambda item: len(item[1].literals))
-        for number, clause in single_ones_first:
-            first, *others = clause.literals
-            atom = first.atom
-            if all(_is_denied(literal, wanted) for literal in clause.literals):
-                raise place.at(number).error(f"contradicts itself: both {atom} and not {atom}")
-            if others:
-                continue
-            wanted[atom] = not first.negated
-            if first.negated or not self._is_exclusive(atom.predicate):
-                continue
-            other = the_one.setdefault(atom.predicate, atom)
-            if other != atom:
-                raise place.at(number).error(
-                    f"contradicts itself: {other} and {atom} exclude each other"
-                )
-
     def _is_exclusive(self, predicate: str) -> bool:
         """True if at most one fact of a predicate holds at a time."""
         declared = self.predicates.get(predicate)
         return declared is not None and declared.exclusive == "always"
-
-
-def _is_denied(literal: Literal, wanted: Mapping[Atom, bool]) -> bool:
-    """True if the opposite of a literal is among what is wanted."""
-    return wanted.get(literal.atom) is literal.negated
 
 
 _LONGEST_COMPARED = 200

@@ -11,7 +11,7 @@ from typing import Any
 from rpms.foreign.file_reader import beside, read_bytes
 from rpms.foreign.json_text import (
     as_object,
-    read_jsonl,
+    read_json_values,
 )
 from rpms.foreign.limits import (
     LARGEST_MEMORY,
@@ -58,7 +58,7 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
     entries: list[Entry] = []
     lines_of_ids: dict[str, int] = {}
     made_up = 0
-    for line, value in read_jsonl(file, text, as_object, NO_OBJECT, halves=False):
+    for line, value in read_json_values(file, text, as_object, NO_OBJECT):
         if value.get("type") == "memory":
             headed = True
             world = check_header(file, line, {"version": 1, **value}, "memory", world, _NEWER)

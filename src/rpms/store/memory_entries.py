@@ -127,6 +127,9 @@ class _Form:
         return object_reader(readers, needed, self._build)
 
     def _build(self, given: dict[str, Any]) -> ReadEntry:
+        """Make an entry of its fields. Where a file counts observations without naming them,
+        origins are made up for them.
+        """
         kind = given.pop("type")
         origins = given.pop("origins", None)
         counts = {name: given.pop(name) for name in _DERIVED if name in given}

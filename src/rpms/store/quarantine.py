@@ -10,7 +10,7 @@ from rpms.foreign.json_text import (
     NotJson,
     as_object,
     object_reader,
-    read_jsonl,
+    read_json_values,
     reader_of,
 )
 from rpms.foreign.shown import excerpt
@@ -54,9 +54,7 @@ def read_quarantine(memory: Path, world: str = "") -> tuple[Quarantined, ...]:
     file = quarantine_file(memory)
     found: dict[str, Quarantined] = {}
     text = read_text(file) if is_there(file) else ""
-    for place, (line, value) in enumerate(
-        read_jsonl(file, text, as_object, NO_OBJECT, halves=False)
-    ):
+    for place, (line, value) in enumerate(read_json_values(file, text, as_object, NO_OBJECT)):
         if not place:
             check_header(file, line, value, "quarantine", world, _BEGIN)
             continue

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from rpms.foreign.file_reader import is_there, open_regular, unreadable
-from rpms.foreign.json_text import NotJson, from_json, loads, read_jsonl, reader_of
+from rpms.foreign.json_text import NotJson, from_json, loads, reader_of
 from rpms.foreign.limits import LARGEST_RECORD, LARGEST_TABLE
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError
@@ -214,10 +214,12 @@ class _Timings(Mapping[str, Timing]):
                 raise unreadable(self._file, error) from None
 
     def _read(self, line: bytes) -> list[Timing]:
+        """The timing of a line; none where it is damaged."""
         text = line.decode("utf-8", "replace")
-        read = reader_of(Timing)
-        found = read_jsonl(self._file, [text], read, "is no timing", damaged=True)
-        return [timing for _, timing in found]
+        try:
+            return [reader_of(Timing)(loads(text))]
+        except ValueError:
+            return []
 
     def __getitem__(self, task: str) -> Timing:
         return self._read(next(self._lines(self._places[task])))[0]

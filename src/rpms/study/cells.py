@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.design import OpenModel, RunDesign
 from rpms.play.meter import Meter
-from rpms.play.plan import OpenModel, RunPlan
 from rpms.play.run import Listener, MakeRunner
 from rpms.play.seats import Threads
 from rpms.play.settings import Settings
@@ -37,8 +37,8 @@ class Means:
     """Makes a listener for a run, from words for the run."""
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     """Prices by model; kept with its runs."""
-    gather: Callable[[Sequence[Path], RunPlan], Experience] | None = None
-    """Draws from runs what ExpeL plays with, with the model of their plan:
+    gather: Callable[[Sequence[Path], RunDesign], Experience] | None = None
+    """Draws from runs what ExpeL plays with, with the model of their design:
     `rpms.learning.insights` does."""
     meter: Meter | None = None
     """Counts against the limits of this call, over all its runs."""
@@ -46,15 +46,15 @@ class Means:
     """Times that each run is played; the table shows the first."""
     editions: dict[str, Mapping[str, str]] | None = None
     """Editions of the games by choice of tasks, where they are looked at once: an estimate makes
-    a thousand plans in a moment. A study that plays for hours looks anew for each run."""
+    a thousand designs in a moment. A study that plays for hours looks anew for each run."""
 
-    def edition(self, choice: Choice, plan: RunPlan) -> Mapping[str, str] | None:
-        """The edition of a plan's games, if editions are looked at once for all; else None."""
+    def edition(self, choice: Choice, design: RunDesign) -> Mapping[str, str] | None:
+        """The edition of a design's games, if editions are looked at once for all; else None."""
         if self.editions is None:
             return None
         key = repr(choice)
         if key not in self.editions:
-            self.editions[key] = self.world.edition(plan.tasks, plan.setting)
+            self.editions[key] = self.world.edition(design.tasks, design.setting)
         return self.editions[key]
 
 
@@ -64,16 +64,16 @@ class Result:
 
     model: str
     case: Case
-    plan: RunPlan
+    design: RunDesign
     folder: Path
     summary: RunSummary
 
 
-def plan_cell(
+def design_cell(
     choice: Choice, case: Case, model: str, means: Means, memory: EpisodicMemory
-) -> RunPlan:
+) -> RunDesign:
     """The run of one condition; if it has several trials, the first."""
-    plan = case.settings.plan(
+    design = case.settings.design(
         means.world,
         model,
         means.open_model(model),
@@ -86,12 +86,12 @@ def plan_cell(
         step_budget=choice.settings.steps,
         method=case.method(means.world),
     )
-    return replace(plan, edition=means.edition(choice, plan))
+    return replace(design, edition=means.edition(choice, design))
 
 
-def plan_round(learning: Learning, number: int, model: str, means: Means) -> RunPlan:
-    """A round of learning as a run. Of later rounds, it is the plan as far as it is known before
+def design_round(learning: Learning, number: int, model: str, means: Means) -> RunDesign:
+    """A round of learning as a run. Of later rounds, it is the design as far as it is known before
     anything is learned.
     """
     case = Case("learning", replace(learning.settings, condition=learning.condition_name(number)))
-    return plan_cell(learning.choice, case, model, means, EpisodicMemory(world=means.world.name))
+    return design_cell(learning.choice, case, model, means, EpisodicMemory(world=means.world.name))

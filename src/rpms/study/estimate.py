@@ -12,11 +12,11 @@ from rpms.paper.compose import compose
 from rpms.paper.decide import decide
 from rpms.paper.episode import Usage
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import RunPlan
+from rpms.play.design import RunDesign
 from rpms.store.memories import memory_hash, read_frozen, round_folder, snapshot_file
 from rpms.store.price import Price
 from rpms.store.runs import RunFolder
-from rpms.study.cells import Means, plan_cell, plan_round
+from rpms.study.cells import Means, design_cell, design_round
 from rpms.study.studies import Case, Learning, Study
 from rpms.study.study_checks import refuse_overlap
 from rpms.study.study_layout import StudyLayout
@@ -83,11 +83,11 @@ def estimate_study(
             learned.add(out)
         for case in cases:
             memory = _memory(study, case, model, means, layout)
-            of_plan = memory or EpisodicMemory(world=means.world.name)
-            plan = plan_cell(study.choice, case, model, means, of_plan)
-            folder = layout.run_folder(plan) if memory is not None else None
+            of_design = memory or EpisodicMemory(world=means.world.name)
+            design = design_cell(study.choice, case, model, means, of_design)
+            folder = layout.run_folder(design) if memory is not None else None
             key: object = folder or (model, str(case.settings), case.round)
-            found.append(_of_case(case, plan, folder, prompts, shared=key in seen))
+            found.append(_of_case(case, design, folder, prompts, shared=key in seen))
             seen.add(key)
     return tuple(found)
 
@@ -102,11 +102,11 @@ def _of_rounds(
 ) -> Iterator[Estimate]:
     """The rounds of learning, whose runs lie beside the memory that they make."""
     for number in range(1, learning.rounds + 1):
-        plan = plan_round(learning, number, learner, means)
+        design = design_round(learning, number, learner, means)
         done = _finished(RunFolder(round_folder(out, number)))
-        usage = _times(_guess(plan, prompts), len(plan.tasks) - done)
+        usage = _times(_guess(design, prompts), len(design.tasks) - done)
         what = f"learning, round {number}"
-        yield Estimate(what, learner, len(plan.tasks), done, usage, measured=False)
+        yield Estimate(what, learner, len(design.tasks), done, usage, measured=False)
 
 
 def _finished(run: RunFolder) -> int:
@@ -114,21 +114,22 @@ def _finished(run: RunFolder) -> int:
 
 
 def _of_case(
-    case: Case, plan: RunPlan, folder: Path | None, prompts: "_FirstPrompts", *, shared: bool
+    case: Case, design: RunDesign, folder: Path | None, prompts: "_FirstPrompts", *, shared: bool
 ) -> Estimate:
+    """The estimate of one run: by the episodes that are done already, else by a guess."""
     run = RunFolder(folder) if folder is not None else None
     done = _finished(run) if run is not None else 0
-    left = len(plan.tasks) - done
+    left = len(design.tasks) - done
     waits: list[float] = []
     if run is not None and done:
         usage = _times(run.summary().usage, left / done)
         for timing in run.timings().values():
             waits += timing.model_seconds
     else:
-        usage = _times(_guess(plan, prompts), left)
+        usage = _times(_guess(design, prompts), left)
     seconds = sum(waits) / len(waits) if waits else None
     return Estimate(
-        case.name, plan.model_name, len(plan.tasks), done, usage, bool(done), shared, seconds
+        case.name, design.model_name, len(design.tasks), done, usage, bool(done), shared, seconds
     )
 
 
@@ -150,16 +151,16 @@ def _memory(
     return read_frozen(file, world.name, empty=case.learns)
 
 
-def _guess(plan: RunPlan, prompts: "_FirstPrompts") -> Usage:
+def _guess(design: RunDesign, prompts: "_FirstPrompts") -> Usage:
     """A guess at the tokens of one episode: its first prompt, which grows by a turn with each step.
     A program that is no language model reads none.
     """
-    if parse_model_name(plan.model_name).provider.backend in NO_LLM:
+    if parse_model_name(design.model_name).provider.backend in NO_LLM:
         return Usage()
-    steps = max(1, round(plan.step_budget * STEPS))
-    first = prompts.tokens(plan)
-    if plan.condition.memory and not plan.memory.entries:
-        first += plan.knowledge().style.budget.memory
+    steps = max(1, round(design.step_budget * STEPS))
+    first = prompts.tokens(design)
+    if design.condition.memory and not design.memory.entries:
+        first += design.knowledge().style.budget.memory
     prompt = steps * first + TURN * steps * (steps - 1) // 2
     return Usage(prompt_tokens=prompt, completion_tokens=steps * ANSWER)
 
@@ -175,26 +176,26 @@ class _FirstPrompts:
         self._openings: dict[str, str | None] = {}
         self._tokens: dict[str, int] = {}
 
-    def tokens(self, plan: RunPlan) -> int:
-        """Tokens of a plan's first prompt, or a guess where no game can be opened here."""
-        key = f"{plan.setting} {plan.condition} {plan.sources} {memory_hash(plan.memory)}"
+    def tokens(self, design: RunDesign) -> int:
+        """Tokens of a design's first prompt, or a guess where no game can be opened here."""
+        key = f"{design.setting} {design.condition} {design.sources} {memory_hash(design.memory)}"
         if key not in self._tokens:
-            self._tokens[key] = self._measure(plan)
+            self._tokens[key] = self._measure(design)
         return self._tokens[key]
 
-    def _measure(self, plan: RunPlan) -> int:
-        opening = self._opening(plan)
+    def _measure(self, design: RunDesign) -> int:
+        opening = self._opening(design)
         if opening is None:
             return FALLBACK
-        goal = plan.world.goal(opening)
-        mind = compose(plan.condition, plan.knowledge(), plan.memory)
-        return decide(mind, goal, plan.world.start(goal), None, opening, ()).prompt.tokens
+        goal = design.world.goal(opening)
+        mind = compose(design.condition, design.knowledge(), design.memory)
+        return decide(mind, goal, design.world.start(goal), None, opening, ()).prompt.tokens
 
-    def _opening(self, plan: RunPlan) -> str | None:
+    def _opening(self, design: RunDesign) -> str | None:
         """The first observation of the first game under a setting; None if none can be opened."""
-        key = str(plan.setting)
+        key = str(design.setting)
         if key not in self._openings:
-            self._openings[key] = _open_first(plan.world, plan.setting)
+            self._openings[key] = _open_first(design.world, design.setting)
         return self._openings[key]
 
 

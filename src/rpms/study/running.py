@@ -13,8 +13,8 @@ from rpms.paper.memory import Kind
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.verdict import Fate
 from rpms.play.controls import play_controls
+from rpms.play.design import RunDesign
 from rpms.play.epochs import run_epochs
-from rpms.play.plan import RunPlan
 from rpms.play.run import Listener, RunOptions, check_workers
 from rpms.play.trials import Trials, run_trials
 from rpms.store.expel_material import Experience, read_experience, write_experience
@@ -23,9 +23,9 @@ from rpms.store.memories import read_frozen
 from rpms.store.protocol import INDEX
 from rpms.store.run_summaries import CutAnswers
 from rpms.store.runs import RunFolder
-from rpms.study.cells import Means, Result, plan_cell
+from rpms.study.cells import Means, Result, design_cell
 from rpms.study.studies import Case, Study
-from rpms.study.study_checks import check_plans
+from rpms.study.study_checks import check_designs
 from rpms.study.study_layout import HASH_DIGITS, StudyLayout, read_index, slug, write_index
 
 
@@ -46,23 +46,23 @@ def run_study(
     remove_leftovers(layout.out, INDEX)
     read_index(layout)  # one that cannot be read is said before anything is played
     cases = {model: study.cases_for(model) for model in models}
-    check_plans(study, cases, means)
+    check_designs(study, cases, means)
     running = _Running(study, means, layout, _Memories(study, means, layout))
     results: list[Result] = []
     played: dict[Path, Trials] = {}
     for model in models:
         for case in cases[model]:
-            plan = running.plan(model, case)
+            design = running.design(model, case)
             what = f"{model}, {case.name}"
-            folder = layout.run_folder(plan)
+            folder = layout.run_folder(design)
             if folder in played:
                 tell(f"{what}: the same run as before")
             else:
                 run = partial(running.run, what)
-                played[folder], *_ = run_epochs(plan, folder, means.epochs, run)
-            for remark in _remarks(what, plan, played[folder]):
+                played[folder], *_ = run_epochs(design, folder, means.epochs, run)
+            for remark in _remarks(what, design, played[folder]):
                 tell(remark)
-            results += _results(model, case, plan, played[folder])
+            results += _results(model, case, design, played[folder])
             write_index(study, results, layout)
     return tuple(results)
 
@@ -76,30 +76,30 @@ class _Running:
     layout: StudyLayout
     memories: _Memories
 
-    def plan(self, model: str, case: Case) -> RunPlan:
+    def design(self, model: str, case: Case) -> RunDesign:
         """The run of one condition, with its memory, and with what expel draws from other runs."""
         memory = self.memories.of(model, case)
-        plan = plan_cell(self.study.choice, case, model, self.means, memory)
-        if plan.method.recalled and plan.method.experience is None:
-            method = replace(plan.method, experience=self._experience(plan, case))
-            return replace(plan, method=method)
-        return plan
+        design = design_cell(self.study.choice, case, model, self.means, memory)
+        if design.method.recalled and design.method.experience is None:
+            method = replace(design.method, experience=self._experience(design, case))
+            return replace(design, method=method)
+        return design
 
-    def run(self, what: str, plan: RunPlan, folder: Path) -> Trials:
+    def run(self, what: str, design: RunDesign, folder: Path) -> Trials:
         means = self.means
         run_options = RunOptions(
-            runner=means.runner, price=means.prices.get(plan.model_name), meter=means.meter
+            runner=means.runner, price=means.prices.get(design.model_name), meter=means.meter
         )
 
         def listen(trial: int) -> Listener:
             return means.listener(f"{what} (trial {trial})" if trial else what)
 
-        trials = run_trials(plan, folder, means.workers, listen, **run_options)
-        if plan.epoch == 1:
-            play_controls(plan, folder, means.workers, means.runner)
+        trials = run_trials(design, folder, means.workers, listen, **run_options)
+        if design.epoch == 1:
+            play_controls(design, folder, means.workers, means.runner)
         return trials
 
-    def _experience(self, plan: RunPlan, case: Case) -> Experience:
+    def _experience(self, design: RunDesign, case: Case) -> Experience:
         """The experience that expel plays with: reflexion plays the tasks to learn from, and
         insights are drawn from that.
         """
@@ -107,8 +107,10 @@ class _Running:
         assert self.means.gather is not None
         settings = replace(case.settings, agent="reflexion", trials=3)  # as in expel's paper
         choice = self.study.learning.choice
-        model = plan.model_name
-        gathering = plan_cell(choice, Case("gathering", settings), model, self.means, plan.memory)
+        model = design.model_name
+        gathering = design_cell(
+            choice, Case("gathering", settings), model, self.means, design.memory
+        )
         what = f"{model}, gathering for {case.name}"
         trials = self.run(what, gathering, self.layout.run_folder(gathering))
         digest = gathering.protocol().hash[:HASH_DIGITS]
@@ -162,34 +164,34 @@ class _Memories:
         return self._snapshots[model][case.round or learning.rounds]
 
 
-def _remarks(what: str, plan: RunPlan, trials: Trials) -> Iterator[str]:
+def _remarks(what: str, design: RunDesign, trials: Trials) -> Iterator[str]:
     """Remarks on a run that people should hear before the study ends."""
-    for note in kinds_never_shown(plan, trials.folders[0]):
+    for note in kinds_never_shown(design, trials.folders[0]):
         yield f"note: {what}: {note}"
     cut = CutAnswers.of(trials.summaries[0].rows)
     if cut.too_many:
         yield f"WARNING: {what}: {cut.numbers} {cut.words}"
 
 
-def _results(model: str, case: Case, plan: RunPlan, trials: Trials) -> Iterator[Result]:
+def _results(model: str, case: Case, design: RunDesign, trials: Trials) -> Iterator[Result]:
     """The first trial's result, and the best attempts' where the case names that too."""
     first, *best = case.names
-    yield Result(model, replace(case, name=first), plan, trials.folders[0], trials.summaries[0])
+    yield Result(model, replace(case, name=first), design, trials.folders[0], trials.summaries[0])
     for name in best:
-        yield Result(model, replace(case, name=name), plan, trials.best_folder, trials.best)
+        yield Result(model, replace(case, name=name), design, trials.best_folder, trials.best)
 
 
-def kinds_never_shown(plan: RunPlan, folder: Path) -> Iterator[str]:
+def kinds_never_shown(design: RunDesign, folder: Path) -> Iterator[str]:
     """Notes on kinds of memory of the user's own that no prompt of a run showed. A kind of which
     the settings show no entry is left out.
     """
-    top = plan.sources.retrieval(plan.world).top
+    top = design.sources.retrieval(design.world).top
     due: Counter[Kind] = Counter()
-    for entry in plan.memory.entries:
+    for entry in design.memory.entries:
         kind = entry.kind
         if kind.wording is not None and kind.told and top.get(kind, kind.top):
             due[kind] += 1
-    if not due or not plan.condition.memory:
+    if not due or not design.condition.memory:
         return
     shown = _shown_kinds(RunFolder(folder))
     for kind in sorted(due):

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from rpms.logic.errors import FileError, InputError
 from rpms.models.catalogue import parse_model_name
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import overlapping
+from rpms.play.design import overlapping
 from rpms.play.settings import ALLOW
 from rpms.play.understanding import READER_CONTROLS
 from rpms.store.memories import read_frozen
-from rpms.study.cells import Means, plan_cell, plan_round
+from rpms.study.cells import Means, design_cell, design_round
 from rpms.study.studies import Case, Choice, Study
 from rpms.worlds.base import Setting, World, game_of
 
@@ -75,8 +75,8 @@ def _check_case(study: Study, case: Case, world: World) -> None:
         raise InputError(f"{study.file}: {case.name}: {error}") from None
 
 
-def check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means) -> None:
-    """Make every plan once, so that missing games or files, or tasks both learned from and
+def check_designs(study: Study, cases: Mapping[str, Sequence[Case]], means: Means) -> None:
+    """Make every design once, so that missing games or files, or tasks both learned from and
     played, stop it at once.
     """
     refuse_overlap(study, means)
@@ -85,9 +85,9 @@ def check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means)
     for model, played in cases.items():
         learner = study.learner(model)
         if study.learning is not None and learner:
-            plan_round(study.learning, 1, learner, means)
+            design_round(study.learning, 1, learner, means)
         for case in played:
-            method = plan_cell(study.choice, case, model, means, no_memory).method
+            method = design_cell(study.choice, case, model, means, no_memory).method
             if method.recalled and method.experience is None and cannot_learn:
                 what = "give expel `insights: FILE`, or the study a `learn` block"
                 raise InputError(f"{study.file}: {case.name}: {what}")

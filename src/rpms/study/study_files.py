@@ -302,8 +302,10 @@ _FOLDERS = (_PACKAGE / "studies", _PACKAGE.parents[1] / "studies")
 
 def shipped_studies() -> Mapping[str, Path]:
     """The files by name, in alphabetical order."""
-    folder = next((each for each in _FOLDERS if (each / "quickstart.yaml").is_file()), None)
-    return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+    for folder in _FOLDERS:
+        if (folder / "quickstart.yaml").is_file():
+            return {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+    return {}
 
 
 def find_study(given: Path) -> Path:

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from rpms.foreign.file_reader import is_there
 from rpms.paper.condition import CONDITIONS, Condition
+from rpms.play.design import RunDesign
 from rpms.play.methods import REACT
-from rpms.play.plan import RunPlan
 from rpms.play.setting_values import name_of
 from rpms.store.files import write_whole
 from rpms.store.protocol import INDEX, Group, StudyIndex, read_study_index
 from rpms.store.runs import refuse_foreign
-from rpms.study.cells import Means, Result, plan_round
+from rpms.study.cells import Means, Result, design_round
 from rpms.study.studies import Learning, Study
 
 _VARIES = ("manual", "prompts", "decoding", "context")
@@ -53,9 +53,9 @@ class StudyLayout:
         """
         # the manual and the package version are in the first round's protocol; under others its
         # folder would be refused
-        plan = plan_round(learning, 1, model, means)
+        design = design_round(learning, 1, model, means)
         named_by = (
-            plan.protocol().hash,
+            design.protocol().hash,
             str(learning.condition(2)),
             name_of(learning.settings.harvesting),
         )
@@ -66,15 +66,15 @@ class StudyLayout:
         """True if a model has played or learned here before."""
         return any(any((self.pool / kind).glob(f"{slug(model)}-*")) for kind in ("runs", "learned"))
 
-    def run_folder(self, plan: RunPlan) -> Path:
+    def run_folder(self, design: RunDesign) -> Path:
         """The folder of a protocol: one that is there already, whatever it is called, or a new
         one.
         """
-        digest = plan.protocol().hash[:HASH_DIGITS]
+        digest = design.protocol().hash[:HASH_DIGITS]
         runs = self.pool / "runs"
         found = sorted(runs.glob(f"*-{digest}")) if runs.is_dir() else []
-        method = "" if plan.method.name == REACT else f"-{plan.method.name}"
-        new = f"{slug(plan.model_name)}-{label(plan.condition)}{method}-{digest}"
+        method = "" if design.method.name == REACT else f"-{design.method.name}"
+        new = f"{slug(design.model_name)}-{label(design.condition)}{method}-{digest}"
         return found[0] if found else runs / new
 
 

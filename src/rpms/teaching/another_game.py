@@ -19,7 +19,7 @@ from random import Random
 
 from rpms.models.catalogue import open_model
 from rpms.paper.prompt import SHARED, Block, Form, Layout, Message, Part, Prompt
-from rpms.play.plan import NamedModel
+from rpms.play.design import NamedModel
 from rpms.play.seats import Seat, play
 from rpms.play.settings import ALLOW, Settings
 from rpms.teaching.classroom import TEACHER, Classroom

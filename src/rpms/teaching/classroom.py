@@ -12,12 +12,12 @@ from rpms.logic.errors import InputError, nearest
 from rpms.models.catalogue import IN_PROCESS, backend_of
 from rpms.paper.condition import CONDITIONS
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import NamedModel, RunPlan, overlapping
+from rpms.play.design import NamedModel, RunDesign, overlapping
 from rpms.play.run import Listener, run
 from rpms.play.runners import InProcesses
 from rpms.play.setting_values import NoMemoryGiven
 from rpms.play.settings import ALLOW, Settings
-from rpms.play.together import PlannedRun, run_together
+from rpms.play.together import RunToPlay, run_together
 from rpms.store.episodes import EpisodeRow
 from rpms.store.memories import read_frozen
 from rpms.store.run_summaries import RunSummary
@@ -60,7 +60,7 @@ class Classroom:
             for split in dict.fromkeys(task.split for task in self.tasks):
                 require_training_split(split, self.world.splits)
 
-    def teacher(self) -> RunPlan:
+    def teacher(self) -> RunDesign:
         """The teacher's run: the planner follows the rules alone, by the complete manual or the
         one that is given.
         """
@@ -71,7 +71,7 @@ class Classroom:
             steps=self.settings.steps,
             simplifications=self.settings.simplifications,
         )
-        return own.plan(
+        return own.design(
             self.world,
             TEACHER,
             NamedModel(TEACHER),
@@ -83,7 +83,7 @@ class Classroom:
 
     def student(
         self, condition: str, model: str, open_model: NamedModel, context: int = 0
-    ) -> RunPlan:
+    ) -> RunDesign:
         """A student's run under a condition; it may know the games, since this is no test, but
         its memory may not.
         """
@@ -95,7 +95,7 @@ class Classroom:
             raise InputError(self._without_memory(condition)) from None
         if file is not None:
             memory = read_frozen(file, self.world.name)
-        plan = own.plan(
+        design = own.design(
             self.world,
             model,
             open_model,
@@ -106,9 +106,9 @@ class Classroom:
             memory=memory,
             overlap=True,
         )
-        if plan.overlap and self.settings.overlap != ALLOW:
-            raise InputError(overlapping(len(plan.overlap), len(plan.tasks), plan.overlap[0]))
-        return plan
+        if design.overlap and self.settings.overlap != ALLOW:
+            raise InputError(overlapping(len(design.overlap), len(design.tasks), design.overlap[0]))
+        return design
 
     def knowledge_unlike(self, pairs: Sequence[Pair]) -> tuple[str, ...]:
         """Of manual and memory, what new pairs would have from elsewhere than all pairs so far."""
@@ -188,13 +188,13 @@ def teach_pairs(
     """
     check_addable(out, room.world.name)
     teacher = room.teacher()
-    told: dict[str, RunPlan] = {}
+    told: dict[str, RunDesign] = {}
     for condition in room.conditions:
         told[condition] = room.student(condition, TEACHER, NamedModel(TEACHER))
     retold = f"pairs-{_digest(told.values())}-{room.thoughts}"
-    plan = replace(teacher, keep={retold: RetoldEpisodes(teacher, told, room.thoughts)})
+    design = replace(teacher, keep={retold: RetoldEpisodes(teacher, told, room.thoughts)})
     folder = beside(out, f"{out.stem}.teacher") / _digest([teacher])
-    summary = run(plan, folder, workers, listener, runner=InProcesses(processes))
+    summary = run(design, folder, workers, listener, runner=InProcesses(processes))
     found = _kept(RunFolder(folder), retold)
     lost = tuple(row for row in summary.rows if not row.won)
     return TaughtPairs({TEACHER: summary}, len(found), add_pairs(out, found), lost)
@@ -217,28 +217,31 @@ def correct(
     """
     check_addable(out, room.world.name)
     teacher = room.teacher()
-    runs: list[PlannedRun] = []
+    runs: list[RunToPlay] = []
     name = f"corrections-{_digest([teacher])}-{most}-{room.thoughts}"
     for condition in room.conditions:
-        plan = room.student(condition, student.name, student, context)
-        corrections = Corrections(teacher, plan, condition, room.thoughts, most)
-        folder = beside(out, f"{out.stem}.students") / f"{condition}-{_digest([plan])}"
-        runs.append(PlannedRun(condition, replace(plan, keep={name: corrections}), folder))
+        design = room.student(condition, student.name, student, context)
+        corrections = Corrections(teacher, design, condition, room.thoughts, most)
+        folder = beside(out, f"{out.stem}.students") / f"{condition}-{_digest([design])}"
+        runs.append(RunToPlay(condition, replace(design, keep={name: corrections}), folder))
     summaries = _play(runs, student, listener, workers, processes)
     found: list[Pair] = []
-    for planned in runs:
-        found += _kept(RunFolder(planned.folder), name)
-    played = {planned.name: summary for planned, summary in zip(runs, summaries, strict=True)}
+    for one in runs:
+        found += _kept(RunFolder(one.folder), name)
+    played = {one.name: summary for one, summary in zip(runs, summaries, strict=True)}
     return TaughtPairs(played, len(found), add_pairs(out, found))
 
 
 def _play(
-    runs: Sequence[PlannedRun],
+    runs: Sequence[RunToPlay],
     student: NamedModel,
     listener: Callable[[str], Listener],
     workers: int | None,
     processes: int | None,
 ) -> Sequence[RunSummary]:
+    """Play some runs: at once if the student is in this process, so that they share its batches,
+    else one after the other.
+    """
     if backend_of(student.name) in IN_PROCESS:
         model = student()
         try:
@@ -247,17 +250,17 @@ def _play(
             model.close()
     runner = InProcesses(processes)
     played: list[RunSummary] = []
-    for planned in runs:
-        heard = listener(planned.name)
-        played.append(run(planned.plan, planned.folder, workers, heard, runner=runner))
+    for one in runs:
+        heard = listener(one.name)
+        played.append(run(one.design, one.folder, workers, heard, runner=runner))
     return played
 
 
-def _digest(plans: Iterable[RunPlan]) -> str:
-    """The same for the same plans: names folders, so that another setting never meets what an
+def _digest(designs: Iterable[RunDesign]) -> str:
+    """The same for the same designs: names folders, so that another setting never meets what an
     earlier one left.
     """
-    hashes = "".join(plan.protocol().hash for plan in plans)
+    hashes = "".join(design.protocol().hash for design in designs)
     return hashlib.sha256(hashes.encode()).hexdigest()[:_HASH]
 
 

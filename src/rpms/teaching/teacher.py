@@ -17,7 +17,7 @@ from rpms.paper.episode import Episode, Step, Usage
 from rpms.paper.prompt import Message, Prompt
 from rpms.planning.advice import plan_of
 from rpms.play.course import Asked, Move
-from rpms.play.plan import RunPlan
+from rpms.play.design import RunDesign
 from rpms.play.seats import Seat
 from rpms.play.step import Player
 from rpms.store.memories import memory_hash
@@ -45,7 +45,7 @@ class Thoughts(StrEnum):
 
 class TaughtStep(NamedTuple):
     """The teacher's answer at a state: the sub-goal as its thought, and the first command of its
-    plan.
+    design.
     """
 
     thought: str
@@ -57,11 +57,11 @@ class TaughtStep(NamedTuple):
         return f"Thought: {self.thought}\nAction: {self.command}"
 
 
-def player_of(plan: RunPlan, model: Model | None = None) -> Player:
-    """The player of a plan; without a model, one whose decisions are of interest and whose
+def player_of(design: RunDesign, model: Model | None = None) -> Player:
+    """The player of a design; without a model, one whose decisions are of interest and whose
     answers are not.
     """
-    return Seat(plan, model or FunctionModel(lambda _: "Action:", plans=False)).player
+    return Seat(design, model or FunctionModel(lambda _: "Action:", plans=False)).player
 
 
 class Follower:
@@ -112,8 +112,8 @@ class RetoldEpisodes:
     episode.
     """
 
-    teacher: RunPlan
-    told: Mapping[str, RunPlan]
+    teacher: RunDesign
+    told: Mapping[str, RunDesign]
     """By condition: the run in which a student would see such prompts."""
     thoughts: Thoughts
     _one_at_a_time: Lock = field(default_factory=Lock, repr=False, compare=False)
@@ -122,7 +122,7 @@ class RetoldEpisodes:
 
     @cached_property
     def _players(self) -> Mapping[str, Player]:
-        return {condition: player_of(plan) for condition, plan in self.told.items()}
+        return {condition: player_of(design) for condition, design in self.told.items()}
 
     def __call__(self, episode: Episode) -> str:
         """The pairs of an episode; of one that was not won, none."""
@@ -161,8 +161,8 @@ class Corrections:
     the episode.
     """
 
-    teacher: RunPlan
-    student: RunPlan
+    teacher: RunDesign
+    student: RunDesign
     condition: str
     thoughts: Thoughts
     most: int
@@ -198,13 +198,13 @@ def spread(pairs: list[Pair], most: int) -> list[Pair]:
     return [pairs[number * len(pairs) // most] for number in range(most)]
 
 
-def manual_label(teacher: RunPlan) -> str:
+def manual_label(teacher: RunDesign) -> str:
     """The manual that a teacher plans by: its name and the beginning of its hash."""
     manual = teacher.sources.manual
     return f"{manual.name}:{manual.hash(teacher.world)[:_HASH]}"
 
 
-def memory_label(student: RunPlan) -> str:
+def memory_label(student: RunDesign) -> str:
     """Beginning of the hash of the memory that a student's prompts recall from; empty in a
     condition without memory.
     """
@@ -213,7 +213,7 @@ def memory_label(student: RunPlan) -> str:
     return memory_hash(student.memory)[:_HASH]
 
 
-def _about(teacher: RunPlan, student: RunPlan, condition: str, episode: Episode) -> Pair:
+def _about(teacher: RunDesign, student: RunDesign, condition: str, episode: Episode) -> Pair:
     """A pair that says where its step is from."""
     split = next(task.split for task in student.tasks if task.id == episode.task)
     return Pair(

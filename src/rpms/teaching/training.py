@@ -7,7 +7,6 @@ import importlib.util
 import json
 import shutil
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -41,7 +40,7 @@ from rpms.teaching.trainer import (
 from rpms.teaching.watching import TrainingWatch, interrupts_heard, write_picture
 from rpms.worlds.registry import find_world, world_names
 
-PLAN = "training.json"
+TERMS = "training.json"
 """The file in the folder of checkpoints that says what they are of."""
 CARD = "README.md"
 """The file that describes a model; TRL writes one of its own beside the checkpoints."""
@@ -70,8 +69,8 @@ def train(
     work = beside(out, f"{out.name}.training")
     started = time.monotonic()
     stopped = f"stopped; {out} is as it was, and the same command goes on"
-    plan = _plan_text(weights, pairs, training)
-    _check_work(work, plan)
+    terms = _terms_text(weights, pairs, training)
+    _check_work(work, terms)
     with (
         interrupts_heard(stopped),
         without_notices(),
@@ -95,7 +94,7 @@ def train(
             with suppress(OSError):  # it holds an earlier training
                 work.rmdir()
             raise InputError(_without_gpu(torch, loaded.model, watch.tokens))
-        write_whole(work / PLAN, plan)
+        write_whole(work / TERMS, terms)
         games = counted(len({pair.task for pair in pairs}), "game")
         say(f"{counted(len(pairs), 'pair')} of {games}, {watch.tokens:,} tokens to read")
         run_trainer(trainer, work, watch)
@@ -206,22 +205,22 @@ def _import_libraries() -> dict[str, Any]:
         ) from None
 
 
-def _plan_text(weights: WeightsName, pairs: Sequence[Pair], training: Training) -> str:
+def _terms_text(weights: WeightsName, pairs: Sequence[Pair], training: Training) -> str:
     """Everything that decides what is learned, to tell one training from another."""
     read = "".join([pair.key + pair.completion[0].content for pair in pairs])
     digest = hashlib.sha256(read.encode()).hexdigest()
-    plan = {"base": weights.base, "pairs": digest, **asdict(training)}
-    return json.dumps(plan, indent=1) + "\n"
+    terms = {"base": weights.base, "pairs": digest, **asdict(training)}
+    return json.dumps(terms, indent=1) + "\n"
 
 
-def _check_work(work: Path, plan: str) -> None:
+def _check_work(work: Path, terms: str) -> None:
     """Refuse a folder for checkpoints that holds anything but those of the same training."""
-    if not is_there(work / PLAN) and work.is_dir() and any(work.iterdir()):
+    if not is_there(work / TERMS) and work.is_dir() and any(work.iterdir()):
         raise InputError(
             f"{work}: is where checkpoints go, and holds something else: choose another --out"
         )
-    begun = is_there(work / PLAN) and any(work.glob("checkpoint-*"))
-    if begun and read_text(work / PLAN, LARGEST_TABLE) != plan:
+    begun = is_there(work / TERMS) and any(work.glob("checkpoint-*"))
+    if begun and read_text(work / TERMS, LARGEST_TABLE) != terms:
         raise InputError(
             f"{work}: holds the checkpoints of another training: train as before to finish it,"
             " choose another --out, or remove the folder"
@@ -233,7 +232,7 @@ def _forget_checkpoints(work: Path) -> None:
     for checkpoint in work.glob("checkpoint-*"):
         shutil.rmtree(checkpoint, ignore_errors=True)
     with suppress(OSError):
-        (work / PLAN).unlink(missing_ok=True)
+        (work / TERMS).unlink(missing_ok=True)
         (work / CARD).unlink(missing_ok=True)
         work.rmdir()
 
@@ -280,12 +279,10 @@ def _record(
     watch: TrainingWatch,
     seconds: float,
 ) -> Taught:
-    sources = Counter(pair.source for pair in pairs)
-    students = {pair.student for pair in pairs if pair.source is PairSource.CORRECTION}
-    digest = hashlib.sha256()
-    for file in sorted(folder.glob("*.safetensors")):
-        with file.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    """The record of a training, by which students are told apart later."""
+    corrections = [pair for pair in pairs if pair.source is PairSource.CORRECTION]
+    students = {pair.student for pair in corrections}
+    thoughts = {pair.thoughts for pair in pairs} - {""}
     return Taught(
         world=pairs[0].world,
         base=weights.base,
@@ -293,13 +290,22 @@ def _record(
         splits=tuple(dict.fromkeys(pair.split for pair in pairs)),
         conditions=tuple(dict.fromkeys(pair.condition for pair in pairs)),
         pairs=len(pairs),
-        corrections=sources[PairSource.CORRECTION],
-        hash=digest.hexdigest(),
+        corrections=len(corrections),
+        hash=_weights_hash(folder),
         settings=asdict(training),
         versions={name: version(name) for name in ("rpms", *_PACKAGES)},
         seconds=round(seconds, 1),
         tokens=watch.tokens,
         losses=tuple(watch.losses),
         rounds=len(students),
-        thoughts=tuple(sorted({pair.thoughts for pair in pairs} - {""})),
+        thoughts=tuple(sorted(thoughts)),
     )
+
+
+def _weights_hash(folder: Path) -> str:
+    """A hash of all weights in a folder."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.glob("*.safetensors")):
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()

@@ -5,12 +5,11 @@ from dataclasses import replace
 import pytest
 from laboratory import BOIL, FOCUS_ON_STOVE, HALLWAY, OPENINGS
 
-from rpms.paper.building import Budget
 from rpms.paper.compose import compose
 from rpms.paper.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, BeliefShown
 from rpms.paper.decide import decide
 from rpms.paper.memory import merge
-from rpms.paper.prompt import Part
+from rpms.paper.prompt import Budget, Part
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of

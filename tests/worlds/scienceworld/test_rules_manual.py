@@ -5,9 +5,8 @@ from laboratory import OPENINGS, after, goal, in_kitchen
 
 from rpms.logic.belief import Situation, StateSignature
 from rpms.paper.arbitration import Arbitration, judge, objection_to_action
-from rpms.paper.building import Budget
 from rpms.paper.memory import FailureLesson, SuccessSnippet
-from rpms.paper.prompt import estimate_tokens
+from rpms.paper.prompt import Budget, estimate_tokens
 from rpms.paper.verdict import Fate
 from rpms.paper.wording import rule_line, schema_lines
 from rpms.planning.from_here import judge_here

@@ -8,11 +8,11 @@ in the same episode shows nothing more, for a line or against it.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import NamedTuple
 
 from rpms.induction.conclusions.action_model import Induced, induced
 from rpms.induction.evidence.attempts import Attempt, Book, Probe
+from rpms.induction.evidence.columns import all_of
 from rpms.induction.evidence.literals import (
     Signed,
     count_independent,
@@ -20,7 +20,6 @@ from rpms.induction.evidence.literals import (
     kind_in,
     literal_of,
     literals_after,
-    mask_of,
     signed,
     steps_of,
     union,
@@ -105,13 +104,15 @@ class Outcomes:
         """
         facts = self.book.facts
         vocabulary = self.book.vocabulary
-        for effect, predicate in product(effects, vocabulary.predicates.values()):
+        says_near = [each for each in vocabulary.predicates.values() if each.companion]
+        for effect in effects:
             arrives = self._predicate(effect) in vocabulary.placing and not effect.literal.negated
-            near = Atom(predicate.name, effect.literal.atom.args)
-            if not arrives or not predicate.companion or near not in self.needed:
+            if not arrives:
                 continue
-            if near in facts:
-                yield from self._nearly_always_after(facts.index(near))
+            for predicate in says_near:
+                near = Atom(predicate.name, effect.literal.atom.args)
+                if near in self.needed and near in facts:
+                    yield from self._nearly_always_after(facts.index(near))
 
     def _nearly_always_after(self, bit: int) -> Iterator[Induced]:
         """A fact as an effect, where it was known to hold after nearly all successes and never
@@ -142,10 +143,7 @@ class Outcomes:
         """A fact that successes bring about; None where too many contradict it, or too few
         show it.
         """
-        changed = []
-        for row in self.rows:
-            if self._came_about(row, bit):
-                changed.append(row)
+        changed = [row for row in self.rows if self._came_about(row, bit)]
         seen = self._held_after(bit)
         against = self._failed_after(bit)
         literal = self._literal(bit)
@@ -157,8 +155,12 @@ class Outcomes:
         by_luck = has_names(literal.atom) and 2 * confirmed < self._independent
         if refuted or by_luck or shown < LIMITS.mostly * self._independent:
             return None
-        unknown = len(self.rows) - len(seen)
-        return induced(Clause((literal,)), steps_of(changed), steps_of(against), unknown=unknown)
+        return induced(
+            Clause((literal,)),
+            confirmed=steps_of(changed),
+            against=steps_of(against),
+            unknown=len(self.rows) - len(seen),
+        )
 
     def _restates(self, literal: Literal, others: Iterable[Literal]) -> bool:
         """True if a literal about a thing by its name says the same as one about slots, because
@@ -169,8 +171,8 @@ class Outcomes:
         for other in others:
             if has_names(other.atom) or other.negated != literal.negated:
                 continue
-            told = {other.atom.bind(slots_of(row.attempt.names)) for row in self.rows}
-            if told == {literal.atom}:
+            named = {other.atom.bind(slots_of(row.attempt.names)) for row in self.rows}
+            if named == {literal.atom}:
                 return True
         return False
 
@@ -194,10 +196,12 @@ class Outcomes:
         # a fact that is sometimes false may be found true by merely looking
         known |= union(attempt.false for attempt in self.book.attempts)
         known |= union(drawn.false for drawn in self.book.imagined)
-        known |= mask_of(place for place, atom in enumerate(self.book.facts) if has_names(atom))
+        # of one of many things, that it was so is luck
+        for place, atom in enumerate(self.book.facts):
+            if has_names(atom):
+                known |= 1 << place
         always = _telling_apart((row.after for row in self.rows), ())
-        facts_alone = (1 << self.size) - 1
-        return always & facts_alone & ~known
+        return always & all_of(self.size) & ~known
 
     @cached_property
     def conditional(self) -> list[Induced]:
@@ -225,15 +229,11 @@ class Outcomes:
 
         `made`: the successes in which it did.
         """
-        left = []
-        for row in self.rows:
-            if row.left_false(bit):
-                left.append(row)
-        if not left and count_independent(made) >= LIMITS.several:
+        left_false = [row for row in self.rows if row.left_false(bit)]
+        if not left_false and count_independent(made) >= LIMITS.several:
             # of what is switched both ways, and of what nobody sees who has not looked
             return self._literal(bit).opposite()
-        before = _telling_apart((row.before for row in made), (row.before for row in left))
-        return self._reason(before, made, left)
+        return self._reason(_told_before(made, left_false), made, left_false)
 
     def _reason(
         self, telling: int, some: Sequence[Success], others: Sequence[Success]
@@ -258,19 +258,14 @@ class Outcomes:
 
         One such end may have had any cause: the guard refuses by it only after a second.
         """
-        lost = []
-        survived = []
-        for row in self.rows:
-            if row.attempt.lost:
-                lost.append(row)
-            else:
-                survived.append(row)
+        lost = [row for row in self.rows if row.attempt.lost]
+        survived = [row for row in self.rows if not row.attempt.lost]
         if count_independent(lost) < LIMITS.decisive or not survived:
             return None
-        before = _telling_apart((row.before for row in lost), (row.before for row in survived))
-        if not before:
+        telling = _told_before(lost, survived)
+        if not telling:
             return None
-        first = next(bits(before))  # facts come before their negations
+        first = next(bits(telling))  # facts come before their negations
         return induced(Clause((self._literal(first),)), steps_of(lost))
 
     # Revelations.
@@ -281,9 +276,9 @@ class Outcomes:
         """
         made = {fact.literal.atom for fact in (*self.certain, *self.conditional)}
         found = [*self._of_its_things(made), *self._of_all_such()]
-        told = {atom.predicate for atom in made}
-        told.update(fact.literal.atom.predicate for fact in found)
-        return [*found, *self._of_unnamed(told)]
+        explained = {atom.predicate for atom in made}
+        explained.update(fact.literal.atom.predicate for fact in found)
+        return [*found, *self._of_unnamed(explained)]
 
     def _of_its_things(self, made: Collection[Atom]) -> Iterator[Induced]:
         """Facts about the action's own things; `made`: what it brings about, and therefore does
@@ -306,9 +301,11 @@ class Outcomes:
         """
         if has_names(atom) or self.book.vocabulary.predicates[atom.predicate].exclusive:
             return False
+        if not atom.args:
+            return True
         # a fact never true of its things after the action follows from it: a thing put down is in
         # no hand
-        return not atom.args or any(row.after.holds >> place & 1 for row in self.rows)
+        return any(row.after.holds >> place & 1 for row in self.rows)
 
     def _of_all_such(self) -> Iterator[Induced]:
         """Facts about all there is of something, as far as a probe for it tells."""
@@ -329,35 +326,43 @@ class Outcomes:
                 found.append(row)
         return found
 
-    def _of_unnamed(self, told: set[str]) -> Iterator[Induced]:
+    def _of_unnamed(self, explained: set[str]) -> Iterator[Induced]:
         """Facts that became known of things it does not name, with none of such left unknown;
         the narrowest first.
 
-        `told`: predicates that are known by what it makes, or by something narrower.
+        `explained`: predicates that are known by what it makes, or by something narrower.
         """
         revelations = self.book.revelations
-        narrowest_first = sorted(
-            range(len(revelations)), key=lambda place: revelations[place].args.count(ANYTHING)
-        )
-        for place in narrowest_first:
+
+        def breadth(place: int) -> int:
+            return revelations[place].args.count(ANYTHING)
+
+        for place in sorted(range(len(revelations)), key=breadth):
             atom = revelations[place]
-            if atom.predicate in told:
+            if atom.predicate in explained:
                 continue
             for fact in self._glimpsed(place, atom):
-                told.add(atom.predicate)
+                explained.add(atom.predicate)
                 yield fact
 
     def _glimpsed(self, place: int, atom: Atom) -> Iterator[Induced]:
         """A revelation of things that the action does not name, where successes mostly left none
         of these unknown.
         """
-        seen = [row for row in self.rows if (row.attempt.shown | row.attempt.hidden) >> place & 1]
-        shown = [row for row in seen if not row.attempt.hidden >> place & 1]
-        confirmed = count_independent(shown)
+        seen = []
+        complete = []
+        for row in self.rows:
+            is_hidden = row.attempt.hidden >> place & 1
+            is_shown = row.attempt.shown >> place & 1
+            if is_shown or is_hidden:
+                seen.append(row)
+            if is_shown and not is_hidden:
+                complete.append(row)
+        confirmed = count_independent(complete)
         asked = min(self._independent, LIMITS.glimpsed)
         nearly_all = confirmed >= LIMITS.mostly * count_independent(seen)
         if nearly_all and confirmed >= LIMITS.sometimes * asked:
-            yield from self._revealed(atom, seen, shown)
+            yield from self._revealed(atom, seen, complete)
 
     def _revealed(
         self, atom: Atom, unknown: Iterable[Success], shown: Sequence[Success]
@@ -370,16 +375,22 @@ class Outcomes:
         confirmed = count_independent(shown)
         if confirmed < LIMITS.several:
             return
-        steps = {*steps_of(shown)}
-        hidden = [row for row in unknown if row.attempt.witness not in steps]
+        steps = steps_of(shown)
+        shown_at = set(steps)
+        hidden = [row for row in unknown if row.attempt.witness not in shown_at]
         clause = Clause((Literal(atom),))
         if confirmed >= LIMITS.mostly * (confirmed + count_independent(hidden)):
-            yield induced(clause, steps_of(shown), unknown=len(hidden))
+            yield induced(clause, steps, unknown=len(hidden))
             return
-        after = _telling_apart((row.after for row in shown), (row.after for row in hidden))
-        given = self._reason(after, shown, hidden)
+        telling = _telling_apart((row.after for row in shown), (row.after for row in hidden))
+        given = self._reason(telling, shown, hidden)
         if given is not None:
-            yield induced(clause, steps_of(shown), given=given)
+            yield induced(clause, steps, given=given)
+
+
+def _told_before(some: Iterable[Success], others: Iterable[Success]) -> int:
+    """Literals that held before some successes and failed before all others, as bits."""
+    return _telling_apart((row.before for row in some), (row.before for row in others))
 
 
 def _telling_apart(some: Iterable[Signed], others: Iterable[Signed]) -> int:

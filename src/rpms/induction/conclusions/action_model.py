@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, log
+from typing import NamedTuple
 
 from rpms.induction.evidence.attempts import Attempt, Book
 from rpms.induction.evidence.revelations import slots_of
@@ -54,7 +55,7 @@ def induced(
     witnesses = (*decisive[:most], *confirmed[:most])
     return Induced(
         clause,
-        () if given is None else (Clause((given,)),),
+        given=() if given is None else (Clause((given,)),),
         label=label,
         confirmed=len(confirmed),
         against=len(against),
@@ -149,7 +150,10 @@ class ActionModel:
 
 def working(book: Book) -> list[set[str]]:
     """For each slot, the kinds that have worked in it."""
-    return [{kinds[slot] for kinds in book.worked} for slot in range(len(book.slots))]
+    found: list[set[str]] = [set() for _ in book.slots]
+    for slot, fit in enumerate(found):
+        fit.update(kinds[slot] for kinds in book.worked)
+    return found
 
 
 def kind_tables(
@@ -162,20 +166,19 @@ def kind_tables(
     `faultless`: refusals that no fact explains.
     """
     refusals = [attempt for attempt in faultless if attempt.kinds not in book.worked]
-    least = _least_refusals(book, faultless)
     fit = working(book)
     by_strange = grouped((tuple(strange(attempt, fit)), attempt) for attempt in refusals)
     together = by_strange.get((), [])  # each kind fits, but not with the others
-    tables = []
-    for slot in range(len(fit)):
+    tables = _Tables(book, _least_refusals(book, faultless))
+    found = []
+    for slot, parameter in enumerate(parameters):
         if (slot,) in by_strange:
             unfit = [] if together else by_strange[slot,]
-            name = f"{action}_{parameters[slot]}"
-            tables.append(_table(name, (slot,), book, unfit, least))
+            found.append(tables.of(f"{action}_{parameter}", (slot,), unfit))
     if len(fit) == 2 and together:
         name = "_".join((action, *parameters))
-        tables.append(_table(name, (0, 1), book, refusals, least))
-    return tables
+        found.append(tables.of(name, (0, 1), refusals))
+    return found
 
 
 def _least_refusals(book: Book, faultless: Iterable[Attempt]) -> int:
@@ -196,18 +199,22 @@ def strange(attempt: Attempt, fit: Sequence[set[str]]) -> list[int]:
     return [slot for slot, kind in enumerate(attempt.kinds) if kind not in fit[slot]]
 
 
-def _table(
-    name: str, slots: tuple[int, ...], book: Book, refusals: Iterable[Attempt], least: int
-) -> KindTable:
-    """The kinds that worked in some slots, and those that were refused at least so often."""
-    worked = {}
-    for kinds, attempts in _by_kinds(book.successes, slots).items():
-        worked[kinds] = _witnesses(attempts)
-    refused = {}
-    for kinds, attempts in _by_kinds(refusals, slots).items():
-        if kinds not in worked and independent(attempts) >= least:
-            refused[kinds] = _witnesses(attempts)
-    return KindTable(name, slots, worked, refused)
+class _Tables(NamedTuple):
+    """Tables of the kinds with which an action worked and was refused."""
+
+    book: Book
+    least: int  # Refusals after which kinds are taken not to work
+
+    def of(self, name: str, slots: tuple[int, ...], refusals: Iterable[Attempt]) -> KindTable:
+        """The kinds that worked in some slots, and those that were refused often enough."""
+        worked = {}
+        for kinds, attempts in _by_kinds(self.book.successes, slots).items():
+            worked[kinds] = _witnesses(attempts)
+        refused = {}
+        for kinds, attempts in _by_kinds(refusals, slots).items():
+            if kinds not in worked and independent(attempts) >= self.least:
+                refused[kinds] = _witnesses(attempts)
+        return KindTable(name, slots, worked, refused)
 
 
 def _witnesses(attempts: Iterable[Attempt]) -> list[Witness]:

@@ -30,6 +30,7 @@ class AttemptTable:
         """For each slot, the kinds that have worked in it."""
         columns = columns_of(book)
         self._columns = columns
+        """The same attempts, and those that are made later."""
         # the columns grow with each attempt; conclusions are about those until now
         self.rows = columns.rows.copy()
         self.wins = columns.wins.copy()
@@ -40,7 +41,7 @@ class AttemptTable:
         self.holding = columns.holding.copy()
         """By literal, the attempts before which it held."""
         self.first_wins = columns.first_wins
-        """Of the successes with the same names in an episode, the first."""
+        """The first success on each occasion."""
         self.shown = columns.shown.copy()
         """By literal, the successes after which it held, and before which it did not."""
         self.made_false = columns.undone
@@ -65,6 +66,14 @@ class AttemptTable:
         """The attempts before which it was known whether a literal holds."""
         return self.holding[bit] | self.failing(bit)
 
+    def wins_with(self, bit: int) -> int:
+        """The successes before which a literal held."""
+        return self.holding[bit] & self.won
+
+    def wins_without(self, bit: int) -> int:
+        """The successes before which a literal failed."""
+        return self.failing(bit) & self.won
+
     def in_any(self, some: int) -> int:
         """Literals that held before any of some attempts."""
         return mask_of(bit for bit, held in enumerate(self.holding) if held & some)
@@ -88,7 +97,9 @@ class AttemptTable:
         facts come first.
         """
         names = self._columns.names
-        return len(names) > LIMITS.fixed_names and all(kind_of(name) == name for name in names)
+        if len(names) <= LIMITS.fixed_names:
+            return False
+        return all(kind_of(name) == name for name in names)
 
     # Bits and the literals they stand for.
 
@@ -110,8 +121,10 @@ class AttemptTable:
         """The bits of a clause's literals."""
         mask = 0
         for literal in clause.literals:
-            place = self.book.facts.index(literal.atom)
-            mask |= 1 << (place + self.size if literal.negated else place)
+            bit = self.book.facts.index(literal.atom)
+            if literal.negated:
+                bit += self.size
+            mask |= 1 << bit
         return mask
 
     def is_by_name(self, bit: int) -> bool:
@@ -165,7 +178,8 @@ class AttemptTable:
 
 def _at_least(successes: int, trials: int, probability: float) -> float:
     """The binomial tail: the probability of at least so many successes."""
-    return sum(
-        comb(trials, count) * probability**count * (1 - probability) ** (trials - count)
-        for count in range(successes, trials + 1)
-    )
+    total = 0.0
+    for count in range(successes, trials + 1):
+        failures = trials - count
+        total += comb(trials, count) * probability**count * (1 - probability) ** failures
+    return total

@@ -14,13 +14,8 @@ from rpms.induction.conclusions.action_model import (
     kind_tables,
     support_by,
 )
-from rpms.induction.conclusions.deeds import (
-    ADVANCED,
-    deed_processes,
-    deeds_of,
-    looks,
-    winning_deeds,
-)
+from rpms.induction.conclusions.deed_processes import ADVANCED, deed_processes, looks
+from rpms.induction.conclusions.deeds import deeds_of, winning_deeds
 from rpms.induction.conclusions.goal_models import GoalModel, Makeable, goal_model
 from rpms.induction.conclusions.ledger import Ledger, Sights
 from rpms.induction.conclusions.looks_around import taken_once
@@ -32,14 +27,15 @@ from rpms.induction.conclusions.surroundings import surroundings
 from rpms.induction.conclusions.unnamed_effects import Process, processes, processes_by_role
 from rpms.induction.evidence.attempts import Book
 from rpms.induction.evidence.revelations import slots_of
-from rpms.induction.evidence.templates import SLOT, Names, pattern_of, words_in
+from rpms.induction.evidence.templates import Names, beginning_of, pattern_of, words_in
 from rpms.induction.evidence.wants import atom_of
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom, Literal
 from rpms.logic.rules import ANYTHING, Predicate
 from rpms.store.evidence import Support, Witness
 
-_CALL = re.compile(r"([a-z][a-z0-9_]*)\(")  # Beginning of a tool's call, which has a name already
+_CALL = re.compile(r"(?P<tool>[a-z][a-z0-9_]*)\(")
+"""Beginning of a tool's call, which has a name already."""
 
 
 @dataclass(frozen=True)
@@ -100,16 +96,17 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
     made = _makeable(models, links, ledger.vocabulary.predicates)
     goals = _goals(ledger, made, scoring.goals)
     standing = [goal for goal in goals if goal.stands]
-    told = {*scoring.goals}
-    told.update(goal.type for goal in standing)
-    winning = _winning_deeds(ledger, models, told)
+    known = {*scoring.goals}
+    known.update(goal.type for goal in standing)
+    winning = _winning_deeds(ledger, models, known)
+    processes = (*links, *scoring.processes, *winning.processes)
     return Learned(
         ledger.world.name,
-        _predicates(ledger, advancing=bool(scoring.goals or winning.goals)),
-        models,
-        tuple(standing),
-        _localities(ledger.sights.values()),
-        _confirmed((*links, *scoring.processes, *winning.processes), excluded),
+        predicates=_predicates(ledger, advancing=bool(scoring.goals or winning.goals)),
+        actions=models,
+        goals=tuple(standing),
+        localities=_localities(ledger.sights.values()),
+        processes=_confirmed(processes, excluded),
         scoring=scoring.goals,
         by_deed=winning.goals,
         tables=scoring.tables,
@@ -120,7 +117,10 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
 
 def reconsidered(learned: Learned, ledger: Ledger, template: str) -> Learned:
     """Conclusions with those about one action drawn anew, where the world declares its commands."""
-    others = {model.name: model for model in learned.actions if model.template != template}
+    others = {}
+    for action in learned.actions:
+        if action.template != template:
+            others[action.name] = action
     model = _action(ledger.books[template], ledger.names, others, Excluded())
     if model is None:
         return learned
@@ -150,12 +150,12 @@ def _actions(books: Iterable[Book]) -> list[Book]:
     A template with a name in it that nobody knows for one, `disconnect air`, is no action: another
     that succeeded as often has a slot where the name stands.
     """
-    found = [*books]
-    kept: list[Book] = []
-    for book in found:
-        if not any(_has_slot_for(other, book) for other in found):
-            kept.append(book)
-    return kept
+    every = [*books]
+    found: list[Book] = []
+    for book in every:
+        if not any(_has_slot_for(other, book) for other in every):
+            found.append(book)
+    return found
 
 
 def _has_slot_for(other: Book, book: Book) -> bool:
@@ -172,7 +172,8 @@ def _without_sights(model: ActionModel) -> ActionModel:
     """
     shown = []
     for fact in model.observes:
-        if {*fact.literal.atom.args} != {ANYTHING}:
+        about_nothing_else = set(fact.literal.atom.args) == {ANYTHING}
+        if not about_nothing_else:
             shown.append(fact)
     return replace(model, observes=tuple(shown))
 
@@ -187,11 +188,16 @@ def _action(
         return None
     wins = book.successes
     needs = needs_of(book, frozenset(excluded.needs.get(book.template, ())))
-    explained = needs.explanations
     tables = _kind_tables(name, parameters, needs, excluded)
     outcomes = Outcomes(book, _needed_atoms(needs))
-    # until it has worked often, plans see to all that may be needed
-    few = len(wins) < LIMITS.few_successes
+    explaining = needs.explanations.explaining
+    likely = explaining
+    around: tuple[Literal, ...] = ()
+    if len(wins) < LIMITS.few_successes:
+        # until it has worked often, plans see to all that may be needed
+        explaining = needs.explanations.required
+        likely = needs.explanations.likely
+        around = surroundings(needs.table)
     return ActionModel(
         name,
         book.template,
@@ -207,10 +213,10 @@ def _action(
         losses=sum(attempt.lost for attempt in wins),
         ruinous=outcomes.ruinous(),
         witnesses=tuple(attempt.witness for attempt in wins[: LIMITS.witnesses]),
-        explaining=needs.table.literals(explained.required if few else explained.explaining),
-        likely=needs.table.literals(explained.likely if few else explained.explaining),
+        explaining=needs.table.literals(explaining),
+        likely=needs.table.literals(likely),
         chances=_chances_by_literal(needs),
-        surroundings=surroundings(needs.table) if few else (),
+        surroundings=around,
     )
 
 
@@ -230,8 +236,8 @@ def _free_name(book: Book, known: Collection[str]) -> str | None:
 
     A tool's call has a name already. A command without slots is called by all of its words.
     """
-    called = _CALL.match(book.template)
-    words = [called[1]] if called else words_in(book.template.partition(SLOT)[0])
+    call = _CALL.match(book.template)
+    words = [call["tool"]] if call else words_in(beginning_of(book.template))
     choices = list(accumulate(words, "{}_{}".format))
     if not choices:
         return None
@@ -275,9 +281,8 @@ def _effects(
 ) -> tuple[Induced, ...]:
     """Effects of an action, without those that did not come about."""
     slots = slots_of(parameters)
-    effects = outcomes.effects()
     found = []
-    for fact in effects:
+    for fact in outcomes.effects():
         if (name, fact.literal.bind(slots)) not in excluded.effects:
             found.append(fact)
     return tuple(found)
@@ -286,9 +291,13 @@ def _effects(
 # Processes.
 
 
+def _by_template(models: Iterable[ActionModel]) -> dict[str, ActionModel]:
+    return {model.template: model for model in models}
+
+
 def _links(ledger: Ledger, models: Sequence[ActionModel]) -> list[Process]:
     """Effects of commands on things they do not name, then those that depend on a role."""
-    by_template = {model.template: model for model in models}
+    by_template = _by_template(models)
     found: list[Process] = []
     for template, linked in ledger.linked.items():
         if template in by_template:
@@ -325,12 +334,12 @@ def _scoring_deeds(
     ledger: Ledger, models: Iterable[ActionModel], links: Sequence[Process]
 ) -> _Deeds:
     """Actions that score, for each type of goal; orders as a whole are one of the actions."""
-    by_template = {model.template: model for model in models}
+    by_template = _by_template(models)
     books = [ledger.books[template] for template in by_template]
     books.append(ledger.orders)
     effects = {}
-    for model in models:
-        effects[model.template] = tuple([effect.literal for effect in model.effects])
+    for template, model in by_template.items():
+        effects[template] = tuple([effect.literal for effect in model.effects])
     deeds: list[Deed] = []
     for type_ in ledger.goals:
         deeds += deeds_of(books, type_, ledger.names, ledger.ties, effects)
@@ -338,30 +347,31 @@ def _scoring_deeds(
     return _Deeds(deeds, [*scored, *looks(deeds, links)])
 
 
-def _winning_deeds(ledger: Ledger, models: Iterable[ActionModel], told: Collection[str]) -> _Deeds:
+def _winning_deeds(ledger: Ledger, models: Iterable[ActionModel], known: Collection[str]) -> _Deeds:
     """Actions that won, for each type of goal of which nothing else is known."""
-    by_template = {model.template: model for model in models}
+    by_template = _by_template(models)
     books = [ledger.books[template] for template in by_template]
     deeds: list[Deed] = []
     for type_, goal in ledger.goals.items():
-        if type_ not in told and len(goal.wins) >= LIMITS.several:
+        if type_ not in known and len(goal.wins) >= LIMITS.several:
             deeds += winning_deeds(books, type_, ledger.names)
     return _Deeds(deeds, list(deed_processes(deeds, by_template, ledger.names, "win")))
 
 
 def _confirmed(found: Iterable[Process], excluded: Excluded) -> tuple[Process, ...]:
     """Processes with the effects that verification left them, if anything is left."""
-    left = []
+    confirmed = []
     for process in found:
         schema = process.schema
-        effects = []
+        left = []
         for effect in schema.effects:
             if (schema.name, effect) not in excluded.effects:
-                effects.append(effect)
-        is_whole = len(effects) == len(schema.effects)
-        if is_whole or effects or schema.observes:
-            left.append(process._replace(schema=replace(schema, effects=tuple(effects))))
-    return tuple(left)
+                left.append(effect)
+        is_whole = len(left) == len(schema.effects)
+        if is_whole or left or schema.observes:
+            schema = replace(schema, effects=tuple(left))
+            confirmed.append(process._replace(schema=schema))
+    return tuple(confirmed)
 
 
 def _predicates(ledger: Ledger, *, advancing: bool) -> dict[str, Predicate]:

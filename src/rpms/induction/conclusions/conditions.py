@@ -17,12 +17,11 @@ from rpms.induction.conclusions.needs import Needs
 from rpms.induction.evidence.attempts import Attempt, Book
 from rpms.induction.evidence.literals import (
     Row,
-    has_names,
+    is_about_names_alone,
     is_topic,
     kind_in,
     mask_of,
     signed,
-    slots_in,
     steps_of,
     union,
 )
@@ -82,11 +81,12 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstan
     mostly do.
     """
     needs = Needs(book, tolerated=LIMITS.exceptions, kindless=True, preferred=preferred)
-    if len(needs.table.wins) < LIMITS.fewest_good:
+    table = needs.table
+    if len(table.wins) < LIMITS.fewest_good:
         return None
     wanted = needs.explanations.explaining
-    bad = sum(row.holds & wanted == wanted for row in needs.table.losses)
-    found = circumstance(needs.table.literals(wanted), steps_of(needs.table.wins), bad)
+    bad = _having(table.losses, wanted)
+    found = circumstance(table.literals(wanted), steps_of(table.wins), len(bad))
     return found if found.share >= LIMITS.often else None
 
 
@@ -122,8 +122,7 @@ def conditions(
     features = list(_features(book, kinds))
     size = len(book.facts)
     uncovered = _rows(book.successes, size, kinds)
-    refusals = [attempt for attempt in book.attempts if attempt.refused]
-    bad = _rows(refusals, size, kinds)
+    bad = _rows(book.refusals, size, kinds)
     is_first = True
     while len(uncovered) >= LIMITS.fewest_good:
         grown = _Growth(features, least, kept).condition(uncovered, bad)
@@ -167,9 +166,9 @@ def _is_luck(found: Circumstance, good: int, bad: int, facts: int) -> bool:
     if not bad:
         return False
     chance = (good / (good + bad)) ** found.confirmed
-    atoms = [literal.atom for literal in found.literals]
-    named = any(has_names(atom) and not slots_in(atom) for atom in atoms)
-    return chance > LIMITS.by_chance / (facts if named else 1)
+    about_names = any(is_about_names_alone(literal.atom) for literal in found.literals)
+    choices = facts if about_names else 1
+    return chance > LIMITS.by_chance / choices
 
 
 def _having(rows: Sequence[Row], mask: int) -> list[Row]:
@@ -216,9 +215,13 @@ def _features(book: Book, kinds: Iterable[_KindInSlot]) -> Iterator[_Feature]:
     for fact in facts:
         yield _feature_of_fact(fact.opposite(), words, names_things=names_things)
     for each in kinds:
-        slot = str(each.slot)
-        literal = kind_in(each.slot, each.kind)
-        yield _Feature(literal, LIMITS.about_others, LIMITS.fewest_good, slot, positive=False)
+        yield _Feature(
+            kind_in(each.slot, each.kind),
+            weight=LIMITS.about_others,
+            enough=LIMITS.fewest_good,
+            only_slot=str(each.slot),
+            positive=False,
+        )
 
 
 def _feature_of_fact(literal: Literal, words: set[str], *, names_things: bool) -> _Feature:
@@ -229,23 +232,29 @@ def _feature_of_fact(literal: Literal, words: set[str], *, names_things: bool) -
     """
     positive = not literal.negated
     if is_topic(literal.atom):
-        return _Feature(literal, 1.0, LIMITS.fewest_good, "", positive)
+        return _Feature(literal, 1.0, LIMITS.fewest_good, only_slot="", positive=positive)
     args = literal.atom.args
     slots = [arg for arg in args if arg.isdigit()]
-    own = bool(slots) == names_things and len(slots) == len(args)
-    if slots and not words.isdisjoint(args):
-        weight = LIMITS.own_word
-    else:
-        weight = _weight_by_things(slots, args, own=own)
-    enough = LIMITS.fewest_good if slots or own else LIMITS.good_by_name
-    only_slot = slots[0] if len(slots) == 1 else ""
-    return _Feature(literal, weight, enough, only_slot, positive)
+    only_slots = len(slots) == len(args)
+    is_own = only_slots and bool(slots) == names_things
+    has_word = not words.isdisjoint(args)
+    return _Feature(
+        literal,
+        weight=_weight_by_things(slots, args, own=is_own, has_word=has_word),
+        enough=LIMITS.fewest_good if slots or is_own else LIMITS.good_by_name,
+        only_slot=slots[0] if len(slots) == 1 else "",
+        positive=positive,
+    )
 
 
-def _weight_by_things(slots: Sequence[str], args: Sequence[str], *, own: bool) -> float:
-    """The weight of a fact by what it is about: the action's things alone, others too, or others
-    alone.
+def _weight_by_things(
+    slots: Sequence[str], args: Sequence[str], *, own: bool, has_word: bool
+) -> float:
+    """The weight of a fact by what it is about: a thing and a word of the command, the action's
+    things alone, others too, or others alone.
     """
+    if slots and has_word:
+        return LIMITS.own_word
     if own:
         return 1.0
     if slots or not args:
@@ -336,7 +345,14 @@ class _Growth:
             return _NOTHING
         gain = _gain(good, share, grown.share) * weight
         first = added[0]
-        return _Choice(gain, self.features[first].positive, -first, mask, good, share)
+        return _Choice(
+            gain,
+            positive=self.features[first].positive,
+            order=-first,
+            mask=mask,
+            good=good,
+            share=share,
+        )
 
     def _pairs(self, hits: Mapping[int, int]) -> Iterator[tuple[int, int]]:
         """Features about one slot each, and not the same, that several good attempts have: what

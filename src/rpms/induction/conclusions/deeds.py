@@ -1,27 +1,19 @@
-"""Deeds: actions that score or win, and in which circumstances, as processes for plans."""
+"""Deeds: actions that score or win, and in which circumstances they do."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rpms.induction.conclusions.action_model import ActionModel
-from rpms.induction.conclusions.conditions import Circumstance, conditions, view
-from rpms.induction.conclusions.scores import NO_NAME, Deed, Ties, by_kind_of_thing, by_kinds
-from rpms.induction.conclusions.unnamed_effects import Process, process_of
+from rpms.induction.conclusions.conditions import conditions, view
+from rpms.induction.conclusions.scores import Deed, Ties, by_kind_of_thing, by_kinds
 from rpms.induction.evidence.attempts import Attempt, Book
 from rpms.induction.evidence.columns import all_of
 from rpms.induction.evidence.literals import GOAL_OBJECT, common_bits, signed, topic_fact
-from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.evidence.templates import SLOT, Names
 from rpms.induction.evidence.witnesses import distinct, done_again, independent
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.actions import ActionSchema
-from rpms.logic.facts import Atom, Clause, Literal
+from rpms.logic.facts import Atom, Literal
 from rpms.store.evidence import Witness
-
-ADVANCED = Atom("advanced")
-"""The fact that a task has got further."""
 
 Effects = Mapping[str, tuple[Literal, ...]]
 """By template, what an action makes true, over its slots."""
@@ -200,6 +192,9 @@ def _deeds_of_all(
     *,
     blind: bool,
 ) -> list[Deed]:
+    """What scores of each action, by the attempts that count for it. `blind`: a change that nobody
+    has seen score again is thought to score once.
+    """
     found: list[Deed] = []
     for book in books:
         own = tried[book.template]
@@ -233,10 +228,11 @@ def _deeds_of_each_topic(deed: Deed, done: list[Attempt], names: Names) -> list[
     found: list[Deed] = []
     for topic in topics:
         own = [attempt for attempt in done if attempt.topic == topic]
-        for told in _deeds_of_topic(deed, own, topic, names):
-            asked = Literal(topic_fact(topic))
-            literals = dict.fromkeys((asked, *told.when.literals))
-            found.append(replace(told, when=replace(told.when, literals=tuple(literals))))
+        asked = Literal(topic_fact(topic))
+        for scoring in _deeds_of_topic(deed, own, topic, names):
+            literals = dict.fromkeys((asked, *scoring.when.literals))
+            when = replace(scoring.when, literals=tuple(literals))
+            found.append(replace(scoring, when=when))
     return found
 
 
@@ -250,15 +246,14 @@ def _deeds_of_topic(deed: Deed, done: list[Attempt], topic: str, names: Names) -
     """Circumstances in which an action with one thing scores, where goals have one topic: facts,
     kinds that scored, or else whatever gains more than it loses.
     """
-    told = _told_by_facts(deed, done)
-    explained = [each.when for each in told]
+    explained = _explained_by_facts(deed, done)
     parameters = deed.book.called(names)
     if parameters is None or not _are_few(explained, done, LIMITS.mostly):
-        return told
+        return explained
     tables = list(by_kind_of_thing(deed, parameters[0], topic, done))
-    if _are_few(explained, done):
-        told = _with_chances(told, deed, done)
-    return [*tables, *told]
+    if not _are_few(explained, done):
+        return [*tables, *explained]
+    return [*tables, *_with_chances(explained, deed, done)]
 
 
 def _deeds_of_any_topic(deed: Deed, done: list[Attempt], names: Names, ties: Ties) -> list[Deed]:
@@ -266,13 +261,13 @@ def _deeds_of_any_topic(deed: Deed, done: list[Attempt], names: Names, ties: Tie
     things, or else whatever gains more than it loses.
     """
     book = deed.book
-    told = _told_by_facts(deed, done)
+    explained = _explained_by_facts(deed, done)
     parameters = book.called(names)
-    if parameters is None or not _are_few([each.when for each in told], done):
-        return told
+    if parameters is None or not _are_few(explained, done):
+        return explained
     if len(book.slots) == 2 and _does_no_harm(done):
         return list(by_kinds(deed, parameters, done, ties))
-    return _with_chances(told, deed, done)
+    return _with_chances(explained, deed, done)
 
 
 def _counted(tried: Iterable[Attempt], once: Collection[int]) -> list[Attempt]:
@@ -283,7 +278,7 @@ def _counted(tried: Iterable[Attempt], once: Collection[int]) -> list[Attempt]:
     return _first_times(done) if once else distinct(done, _has_scored)
 
 
-def _told_by_facts(deed: Deed, done: Iterable[Attempt]) -> list[Deed]:
+def _explained_by_facts(deed: Deed, done: Iterable[Attempt]) -> list[Deed]:
     """Circumstances in which an action mostly scores."""
     found = conditions(_with_goal(deed.book, done, _has_scored))
     kept: list[Deed] = []
@@ -293,14 +288,14 @@ def _told_by_facts(deed: Deed, done: Iterable[Attempt]) -> list[Deed]:
     return kept
 
 
-def _with_chances(told: Sequence[Deed], deed: Deed, done: Sequence[Attempt]) -> list[Deed]:
+def _with_chances(explained: Sequence[Deed], deed: Deed, done: Sequence[Attempt]) -> list[Deed]:
     """What facts tell, and chances; these alone where an action often ends the task: what explains
     a few scores may be luck.
     """
     chances = list(_chances(deed, done))
     if chances and not _does_no_harm(done):
         return chances
-    return [*told, *chances]
+    return [*explained, *chances]
 
 
 def _chances(deed: Deed, attempts: Sequence[Attempt]) -> Iterator[Deed]:
@@ -342,11 +337,11 @@ def _first_times(attempts: Iterable[Attempt]) -> list[Attempt]:
 
 
 def _are_few(
-    told: Iterable[Circumstance], done: Iterable[Attempt], least: float = LIMITS.score_told
+    explained: Iterable[Deed], done: Iterable[Attempt], least: float = LIMITS.score_told
 ) -> bool:
     """True if facts explain too few of the scores."""
-    scored = _count_scored(done)
-    return sum(when.confirmed for when in told) < least * scored
+    confirmed = sum(deed.when.confirmed for deed in explained)
+    return confirmed < least * _count_scored(done)
 
 
 def _does_no_harm(done: Sequence[Attempt]) -> bool:
@@ -375,8 +370,8 @@ def _once(attempts: Sequence[Attempt], slots: int, *, freely: bool) -> tuple[int
     `freely`: all names together need not have been tried again to say so.
     """
     every = tuple(range(slots))
-    choices = [(slot,) for slot in every] if slots > 1 else []
-    for some in (*choices, every):
+    single = [(slot,) for slot in every] if slots > 1 else []
+    for some in (*single, every):
         again = list(done_again(attempts, some, _has_scored))
         enough = len(again) >= LIMITS.several or (freely and len(some) == slots)
         if enough and _brought_little(again):
@@ -433,104 +428,3 @@ def _with_goal(
         false = attempt.false | fail << size
         rows.append(attempt._replace(true=true, false=false))
     return view(replace(book, facts=[*book.facts, *added]), rows, well)
-
-
-def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
-    """Actions that show more things, as a way to get further before any are tried blindly."""
-    ended = _ended_by(links)
-    for goal in dict.fromkeys(deed.goal for deed in deeds if deed.blind):
-        for link in links:
-            if _shows_once(link.schema, ended):
-                yield link._replace(schema=_way_onward(link.schema, goal))
-
-
-def _shows_once(schema: ActionSchema, ended: Container[tuple[tuple[str, ...], Literal]]) -> bool:
-    """True if a command shows something, and a need of it ends with it.
-
-    `ended`: facts that commands end, with each command's syntax.
-    """
-    needs = [clause.literals[0] for clause in schema.preconditions]
-    return bool(schema.observes) and any((schema.syntax, need) in ended for need in needs)
-
-
-def _way_onward(schema: ActionSchema, goal: str) -> ActionSchema:
-    """A look as something that gets a task of some type further."""
-    return replace(
-        schema,
-        name=NO_NAME.sub("_", f"{schema.name} for {goal}"),
-        id="",
-        preconditions=(*schema.preconditions, _for_goal(goal)),
-        observes=(),
-        effects=(Literal(ADVANCED),),
-        steps=LIMITS.looking_for_more,
-    )
-
-
-def _ended_by(links: Iterable[Process]) -> set[tuple[tuple[str, ...], Literal]]:
-    """Facts that a command ends, with the command's syntax."""
-    ended = set()
-    for link in links:
-        for effect in link.schema.effects:
-            ended.add((link.schema.syntax, effect.opposite()))
-    return ended
-
-
-def _for_goal(goal: str) -> Clause:
-    """The condition that a process is for one type of goal."""
-    return Clause((Literal(Atom("goal_type", (goal,))),))
-
-
-def deed_processes(
-    deeds: Iterable[Deed], actions: Mapping[str, ActionModel], names: Names, verb: str = "score"
-) -> Iterator[Process]:
-    """Deeds as processes: a command, what it needs to be done and to score, and that the task
-    has got further.
-    """
-    taken: Counter[str] = Counter()
-    for deed in deeds:
-        parameters = deed.book.called(names)
-        if parameters is None:
-            continue
-        action = actions.get(deed.book.template)
-        base = f"{verb}_{action.name if action is not None else 'order'}"
-        taken[base] += 1
-        name = base if taken[base] == 1 else f"{base}_{taken[base]}"
-        yield _deed_process(deed, name, parameters, action)
-
-
-def _deed_process(
-    deed: Deed, name: str, parameters: Sequence[str], action: ActionModel | None
-) -> Process:
-    """A deed as a process; it also needs what the action needs to be done, where that is known."""
-    needs = (*action.guessed, *action.surroundings) if action is not None else ()
-    when = replace(deed.when, literals=tuple(dict.fromkeys((*deed.when.literals, *needs))))
-    roles = (*parameters, *deed.roles)
-    found = process_of(name, deed.book.template, roles, when, [Literal(ADVANCED)])
-    needed = found.schema.preconditions
-    schema = replace(
-        found.schema,
-        preconditions=(*needed, *_not_yet(deed, parameters, needed), _for_goal(deed.goal)),
-        once=tuple(parameters[slot] for slot in deed.once),
-        steps=round(1 / (deed.share or when.share), 1),  # deeds that often fail cost more
-    )
-    risk = _risk(deed.book, when)
-    if deed.chance:  # what is sure comes first in play too
-        schema = replace(schema, steps=round(schema.steps + risk, 1))
-        risk = 0.0
-    return found._replace(schema=schema, risk=risk)
-
-
-def _not_yet(deed: Deed, parameters: Sequence[str], needed: Collection[Clause]) -> Iterator[Clause]:
-    """The condition that a deed has something to change, where its needs do not say so already."""
-    slots = slots_of(parameters)
-    unchanged = [change.opposite().bind(slots) for change in deed.changes]
-    if unchanged and not any(Clause((literal,)) in needed for literal in unchanged):
-        yield Clause(tuple(unchanged))
-
-
-def _risk(book: Book, when: Circumstance) -> float:
-    """Steps that a deed costs more because it may end the task, so that the surest comes first."""
-    if not any(attempt.lost for attempt in book.attempts):
-        return 0.0
-    tries = when.confirmed + when.against
-    return round(LIMITS.ruin * (when.against + 1) / (tries + 2), 1)

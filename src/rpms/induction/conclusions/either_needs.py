@@ -49,15 +49,15 @@ class EitherNeeds:
         left = puzzling
         found: list[Induced] = []
         while left:
-            best = self._best_pair(left, puzzling)
-            if best is None:
+            pair = self._best_pair(left, puzzling)
+            if pair is None:
                 break
-            asked = mask_of(best)
-            clause = Clause(tuple(map(self.table.literal, best)))
-            if not self.bound.excluded.intersection(clause.literals):
-                found.append(self._induced_pair(clause, asked, puzzling))
+            either = mask_of(pair)
+            clause = Clause(tuple(map(self.table.literal, pair)))
+            if self.bound.excluded.isdisjoint(clause.literals):
+                found.append(self._induced_pair(clause, either, puzzling))
             # a refusal where neither is known to have held needs no other explanation
-            left = [row for row in left if row.holds & asked]
+            left = [row for row in left if row.holds & either]
         return tuple(found)
 
     def _puzzling(self) -> list[Row]:
@@ -80,11 +80,12 @@ class EitherNeeds:
         best: tuple[int, int] | None = None
         best_rank: tuple[object, ...] = ()
         every = count_independent(left)
-        for pair in combinations(bits(union(row.fails for row in left)), 2):
+        lacking = union(row.fails for row in left)
+        for pair in combinations(bits(lacking), 2):
             if not self.one_always(*pair) or not self._explains(pair, left, puzzling, every):
                 continue
-            lacking = _lacking_all(left, mask_of(pair))
-            rank = (len(lacking), *map(self.explanations.worth, pair))
+            explained = _lacking_all(left, mask_of(pair))
+            rank = (len(explained), *map(self.explanations.worth, pair))
             if best is None or rank > best_rank:
                 best = pair
                 best_rank = rank
@@ -97,21 +98,26 @@ class EitherNeeds:
 
         `every`: the independent witnesses among the refusals that are left.
         """
-        asked = mask_of(pair)
-        if not _accounts(left, asked, every):
+        either = mask_of(pair)
+        if not _accounts(left, either, every):
             return False
         # what another pair explains too speaks for this one as well
-        if count_independent(_lacking_all(puzzling, asked)) < LIMITS.either:
+        if count_independent(_lacking_all(puzzling, either)) < LIMITS.either:
             return False
         return self.table.by_chance(left, *pair) <= LIMITS.by_chance / self.table.size**2
 
-    def _induced_pair(self, clause: Clause, asked: int, refusals: Sequence[Row]) -> Induced:
+    def _induced_pair(self, clause: Clause, either: int, refusals: Sequence[Row]) -> Induced:
+        """The need of two facts, `either` as bits; shown by the refusals that lacked both."""
         table = self.table
-        with_one = union(table.holding[bit] for bit in bits(asked)) & table.won
+        with_one = union(table.wins_with(bit) for bit in bits(either))
         known = table.steps(with_one)
-        shown = steps_of(_lacking_all(refusals, asked))
-        unknown = len(table.wins) - len(known)
-        return induced(clause, known, (), shown, label=Label.NECESSARY, unknown=unknown)
+        return induced(
+            clause,
+            known,
+            decisive=steps_of(_lacking_all(refusals, either)),
+            label=Label.NECESSARY,
+            unknown=len(table.wins) - len(known),
+        )
 
     def one_always(self, one: int, other: int) -> bool:
         """True if in enough independent successes one of two facts held, and in none both were
@@ -145,16 +151,14 @@ class EitherNeeds:
         If neither were needed, each would be false there as often as in attempts of both outcomes.
         """
         table = self.table
-        complete = table.lost
+        otherwise_complete = table.lost
         for needed in bits(self.explanations.explaining):
-            complete &= table.holding[needed]
-        lacking = table.independent(complete & table.failing(one) & table.failing(other))
-        if not lacking:
+            otherwise_complete &= table.holding[needed]
+        both_false = otherwise_complete & table.failing(one) & table.failing(other)
+        lacking = table.independent(both_false)
+        if not lacking or self._held_alone_by_chance(one, other, lacking):
             return False
-        return not (
-            self._held_alone_by_chance(one, other, lacking)
-            or self._held_alone_by_chance(other, one, lacking)
-        )
+        return not self._held_alone_by_chance(other, one, lacking)
 
     def _held_alone_by_chance(self, fact: int, other: int, lacking: int) -> bool:
         """True if a fact may have held by chance in all successes in which another was false.
@@ -162,7 +166,7 @@ class EitherNeeds:
         `lacking`: the refusals in which both were.
         """
         table = self.table
-        alone = table.independent(table.won & table.holding[fact] & table.failing(other))
+        alone = table.independent(table.wins_with(fact) & table.failing(other))
         share = alone / (alone + lacking)
         return share**alone > LIMITS.by_chance / table.size**2
 
@@ -178,28 +182,31 @@ class EitherNeeds:
         neither.
         """
         table = self.table
-        if table.failing(first) & table.failing(second) & table.won:
+        if table.wins_without(first) & table.failing(second):
             return None
-        with_first = table.holding[first] & table.won
-        with_second = table.holding[second] & table.won
+        with_first = table.wins_with(first)
+        with_second = table.wins_with(second)
+        with_any = with_first | with_second
         return _Halves(
-            table.independent(with_first & ~with_second),
-            table.independent(with_second & ~with_first),
-            table.independent(table.won & ~(with_first | with_second)),
+            first=table.independent(with_first & ~with_second),
+            second=table.independent(with_second & ~with_first),
+            neither=table.independent(table.won & ~with_any),
         )
 
 
-def _accounts(rows: Sequence[Row], asked: int, every: int) -> bool:
-    """True if it was often enough that neither of two facts held; `every`: the independent
-    witnesses among all rows.
+def _accounts(refusals: Sequence[Row], either: int, every: int) -> bool:
+    """True if two facts were both false in enough of some refusals to account for these; `every`:
+    the independent witnesses among them.
 
     Refusals in which one of the two is unknown and the other held say nothing.
     """
-    neither = count_independent(_lacking_all(rows, asked))
-    known = count_independent(row for row in rows if row.known & asked == asked)
+    neither = count_independent(_lacking_all(refusals, either))
+    known = count_independent(row for row in refusals if row.known & either == either)
+    of_known = LIMITS.either_of_known * known
     of_all = LIMITS.either_of_all * every
-    return neither >= max(LIMITS.decisive, LIMITS.either_of_known * known, of_all)
+    return neither >= max(LIMITS.decisive, of_known, of_all)
 
 
-def _lacking_all(rows: Iterable[Row], asked: int) -> list[Row]:
-    return [row for row in rows if row.fails & asked == asked]
+def _lacking_all(rows: Iterable[Row], facts: int) -> list[Row]:
+    """The rows in which each of some facts failed."""
+    return [row for row in rows if row.fails & facts == facts]

@@ -59,11 +59,13 @@ class Explanations:
         """Tested facts that account for every refusal that any of them accounts for, of which
         none can be left out: a minimal hitting set, by backward elimination.
         """
-        kept = self.bound.tested
-        refusals = {row.fails & kept for row in self.explainable} - {0}
+        tested = self.bound.tested
+        refusals = {row.fails & tested for row in self.explainable}
+        refusals.discard(0)
+        kept = tested
         # facts go one by one, the seldomest known first, as long as each refusal keeps a fact that
         # was false
-        for bit in sorted(bits(kept), key=self.worth):
+        for bit in sorted(bits(tested), key=self.worth):
             without = kept & ~(1 << bit)
             if all(lacking & without for lacking in refusals):
                 kept = without
@@ -83,11 +85,11 @@ class Explanations:
         )
 
     def _phrasing(self, bit: int) -> Phrasing:
-        literal = self.table.literal(bit)
+        fact = self.table.literal(bit).atom
         words = set(words_in(self.table.book.template))
-        args = list(literal.atom.args)
-        says_it = not words.isdisjoint(words_in(literal.atom.predicate))
-        return Phrasing(says_it, in_order=args == sorted(args))
+        says_it = not words.isdisjoint(words_in(fact.predicate))
+        in_order = list(fact.args) == sorted(fact.args)
+        return Phrasing(says_it, in_order)
 
     # Refusals that facts have to explain.
 
@@ -111,8 +113,11 @@ class Explanations:
 
     def _relations(self) -> int:
         """Facts about several of the action's things."""
-        facts = enumerate(self.table.book.facts)
-        return mask_of(place for place, atom in facts if len(slots_in(atom)) > 1)
+        found = 0
+        for bit, atom in enumerate(self.table.book.facts):
+            if len(slots_in(atom)) > 1:
+                found |= 1 << bit
+        return found
 
     def _worked_with_kinds(self, attempt: Attempt) -> bool:
         """True if kinds cannot be what was wrong with a refused attempt."""
@@ -153,9 +158,12 @@ class Explanations:
         What has no door is not closed; a door that was opened is not closed either.
         """
         if bit not in self._implied_only_by:
-            found = self._without_implied(self._possible & ~(1 << bit)) & ~self.required
+            required_without_it = self._without_implied(self._possible & ~(1 << bit))
             follows = implications_of(self.table.book).follows
-            apart = [other for other in bits(found) if not follows(bit, 1 << other)]
+            apart = []
+            for other in bits(required_without_it & ~self.required):
+                if not follows(bit, 1 << other):
+                    apart.append(other)
             self._implied_only_by[bit] = mask_of(apart)
         return self._implied_only_by[bit]
 
@@ -165,8 +173,7 @@ class Explanations:
         """
         if not self.table.has_many_names:
             return tested
-        by_chance = tested & ~self.explaining
-        return tested & ~(by_chance & ~self.table.not_by_name(by_chance))
+        return tested & self.explaining | self.table.not_by_name(tested & ~self.explaining)
 
     def _without_implied(self, possible: int) -> int:
         """Without facts that explain nothing and follow from the others.
@@ -194,13 +201,13 @@ class Explanations:
         """
         given_up = self._phrasing(bit)
         any_phrasing = not self.table.book.declared or not given_up.says_it
-        allowed = preferred = 0
-        for other in bits(others):
-            explains = bool(self.explaining >> other & 1)
+        allowed = others & self.explaining
+        preferred = allowed
+        for other in bits(others & ~self.explaining):
             phrasing = self._phrasing(other)
-            if explains or phrasing > given_up:
+            if phrasing > given_up:
                 preferred |= 1 << other
-            if explains or any_phrasing or phrasing.says_it:
+            if any_phrasing or phrasing.says_it:
                 allowed |= 1 << other
         return _Premises(allowed, preferred)
 

@@ -31,8 +31,8 @@ class Faultless:
         """
         found = []
         for row in self.table.losses:
-            done = row.attempt.witness in self.table.repeated
-            if self._met_all(row) and not done and not self._lacks_a_pair(row):
+            was_done = row.attempt.witness in self.table.repeated
+            if not was_done and self._met_all(row) and not self._lacks_a_pair(row):
                 found.append(row.attempt)
         return found
 
@@ -53,8 +53,10 @@ class Faultless:
         too.
         """
         table = self.table
-        for one in bits(refusal.fails & table.held & table.failed):
-            for other in bits(table.held & ~refusal.holds & ~self._false_with(one)):
+        missing = refusal.fails & table.held & table.failed
+        maybe_missing = table.held & ~refusal.holds
+        for one in bits(missing):
+            for other in bits(maybe_missing & ~self._false_with(one)):
                 if self.pairs.one_always_kept(one, other):
                     return True
         return False
@@ -62,8 +64,8 @@ class Faultless:
     def _false_with(self, bit: int) -> int:
         """Facts that were false in some success together with one."""
         if bit not in self._false_together:
-            without = self.table.failing(bit) & self.table.won
-            self._false_together[bit] = self.table.denied(self.table.in_any(without))
+            held_instead = self.table.in_any(self.table.wins_without(bit))
+            self._false_together[bit] = self.table.denied(held_instead)
         return self._false_together[bit]
 
     def unexplained(self, tables: Sequence[KindTable]) -> int:
@@ -71,8 +73,10 @@ class Faultless:
         book = self.table.book
         count = 0
         for attempt in self.found:
-            worked = attempt.kinds in book.worked
-            often = book.refused[attempt.kinds] >= LIMITS.refused_kinds
-            if (worked or often) and not any(table.refuses(attempt) for table in tables):
+            has_worked = attempt.kinds in book.worked
+            refused_often = book.refused[attempt.kinds] >= LIMITS.refused_kinds
+            if not has_worked and not refused_often:
+                continue
+            if not any(table.refuses(attempt) for table in tables):
                 count += 1
         return count

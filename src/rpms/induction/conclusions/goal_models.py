@@ -25,6 +25,9 @@ from rpms.logic.facts import Atom, Clause
 from rpms.logic.rules import Stage
 from rpms.store.evidence import Label, Witness
 
+_OBJECTS = frozenset(FIELDS["object"])
+"""The variables that stand for a goal's objects."""
+
 
 @dataclass(frozen=True)
 class GoalModel:
@@ -39,9 +42,8 @@ class GoalModel:
     refuted: tuple[Witness, ...] = ()
     """Steps after which all of it held and the game went on: then it is no goal, unless stages
     tell the difference."""
-    stages: tuple[
-        Atom, ...
-    ] = ()  # Facts that came about on the way in every win, in an order that all wins share
+    stages: tuple[Atom, ...] = ()
+    """Facts that came about on the way in every win, in an order that all wins share."""
     staged: bool = False
     """True if the stages are a procedure: all that is wanted held without a win where one of them
     was left out, and never where none was. Else what is wanted suffices: how to get there follows
@@ -54,24 +56,26 @@ class GoalModel:
 
     @property
     def state(self) -> State:
-        return frozenset(map(atom_of, (fact.clause.literals[0] for fact in self.holds)))
+        return frozenset(atom_of(fact.literal) for fact in self.holds)
 
     def steps(self) -> list[Stage]:
         """The procedure: one stage for each fact on the way, and at last all that is wanted."""
         last = max(place for place, atom in enumerate(self.stages) if atom not in self.state)
-        way = []
+        stages = []
         for atom in self.stages[: last + 1]:
-            way.append(Stage(atom.predicate, (Clause((literal_in(atom),)),)))
-        return [*way, Stage("finish", tuple(fact.clause for fact in self.holds))]
+            reached = Clause((literal_in(atom),))
+            stages.append(Stage(atom.predicate, (reached,)))
+        stages.append(Stage("finish", tuple(fact.clause for fact in self.holds)))
+        return stages
 
     @property
     def fields(self) -> dict[str, str]:
         """Variable → field of the goal, for all that the procedure speaks of."""
-        used: set[str] = set()
+        facts: list[Atom] = []
         for step in self.steps():
             for clause in step.until:
-                used.update(clause.literals[0].atom.args)
-        return fields_of(used)
+                facts += [literal.atom for literal in clause.literals]
+        return fields_of(facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
     found: list[GoalModel] = []
     # a second object where one does not tell, and negations where nothing else does
     for objects, some in ((1, positive), (2, positive), (1, made)):
-        variables = {*FIELDS["object"][:objects], FIELDS["destination"][0]}
+        variables = {*FIELDS["object"][:objects], *FIELDS["destination"][:1]}
         shared = _shared(book, variables, some)
         if shared is None:
             continue
@@ -169,7 +173,11 @@ def _of_both(state: State) -> State:
 
 def _wins_with(state: State, won_in: Iterable[Iterable[State]]) -> int:
     """Wins in which all of a state's facts held at the end, by some naming of the things."""
-    return sum(any(other >= state for other in states) for states in won_in)
+    count = 0
+    for states in won_in:
+        if any(other >= state for other in states):
+            count += 1
+    return count
 
 
 def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
@@ -180,21 +188,23 @@ def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
     drops a thing just anywhere drops it too.
     """
     wins = [win for win in book.wins if win.naming(wanted) is not None]
-    since = {atom: _since_when(atom, wanted, wins) for atom in wanted}
 
     def rank(atom: Atom) -> tuple[bool, int, int, str]:
-        return atom.predicate in made.positional, since[atom], -len(atom.args), str(atom)
+        since = _since_when(atom, wanted, wins)
+        return atom.predicate in made.positional, since, -len(atom.args), str(atom)
 
+    in_order = sorted(wanted, key=rank)
     model = GoalModel(
         book.type,
-        fields_of({arg for atom in wanted for arg in atom.args}),
-        tuple(_fact(book, atom, wanted, wins) for atom in sorted(wanted, key=rank)),
-        len(wins),
-        book.episodes,
-        tuple(book.refuting(wanted)),
-        _stages(wins, wanted, made),
+        over=fields_of(wanted),
+        holds=tuple(_fact(book, atom, wanted, wins) for atom in in_order),
+        wins=len(wins),
+        episodes=book.episodes,
+        refuted=tuple(book.refuting(wanted)),
+        stages=_stages(wins, wanted, made),
     )
-    return replace(model, staged=bool(model.refuted) and _stages_tell(book, model))
+    is_staged = bool(model.refuted) and _stages_tell(book, model)
+    return replace(model, staged=is_staged)
 
 
 def _since_when(atom: Atom, wanted: State, wins: Iterable[Win]) -> int:
@@ -222,11 +232,12 @@ def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, .
     """
     times = [_times_of(win, wanted, made.facts - made.positional) for win in wins]
     in_all_wins = set(times[0]).intersection(*times)
-    earliest_first = sorted(
-        in_all_wins, key=lambda atom: (sum(each[atom] for each in times), str(atom))
-    )
+
+    def rank(atom: Atom) -> tuple[int, str]:
+        return sum(each[atom] for each in times), str(atom)
+
     stages: list[Atom] = []
-    for atom in earliest_first:
+    for atom in sorted(in_all_wins, key=rank):
         if not stages or _comes_later(atom, stages[-1], times):
             stages.append(atom)
     return tuple(stages)
@@ -253,14 +264,18 @@ def _about(state: State, variables: set[str], made: Makeable) -> State:
     That the goal's object is near, since it was put down here, counts only where there is nothing
     else to say.
     """
-    facts = frozenset(
-        atom for atom in state if variables.issuperset(atom.args) and atom.predicate in made.facts
-    )
-    positional = {atom for atom in facts if atom.predicate in made.positional}
-    if positional == facts:
-        return facts
-    objects = set(FIELDS["object"])
-    return facts - {atom for atom in positional if objects.issuperset(atom.args)}
+    facts: set[Atom] = set()
+    near_objects: set[Atom] = set()
+    only_positional = True
+    for atom in state:
+        if atom.predicate not in made.facts or not variables.issuperset(atom.args):
+            continue
+        facts.add(atom)
+        if atom.predicate not in made.positional:
+            only_positional = False
+        elif _OBJECTS.issuperset(atom.args):
+            near_objects.add(atom)
+    return frozenset(facts if only_positional else facts - near_objects)
 
 
 def _missed(book: GoalBook, atom: Atom, rest: State) -> list[Witness]:
@@ -276,11 +291,14 @@ def _missed(book: GoalBook, atom: Atom, rest: State) -> list[Witness]:
 def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Induced:
     """One fact that wins share; necessary if all the others held once and the episode went on."""
     missed = _missed(book, atom, wanted - {atom})
-    others = []
+    won_without = []
     for win in book.wins:
         if win not in wins:
-            others.append(win.witness)
-    label = Label.NECESSARY if missed else Label.POSSIBLE
+            won_without.append(win.witness)
     return induced(
-        Clause((literal_in(atom),)), [win.witness for win in wins], others, missed, label=label
+        Clause((literal_in(atom),)),
+        confirmed=[win.witness for win in wins],
+        against=won_without,
+        decisive=missed,
+        label=Label.NECESSARY if missed else Label.POSSIBLE,
     )

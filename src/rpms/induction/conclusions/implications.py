@@ -2,7 +2,7 @@
 association rules without an exception, and hardly by chance.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
@@ -192,26 +192,31 @@ class Implications:
         """True if a literal follows from at most so many others."""
         about = self._slots[bit]
         for size in range(1, most + 1):
-            for some in combinations(others, size):
-                covered = set[int]().union(*[self._slots[other] for other in some])
-                if not about <= covered or not self.follows(bit, mask_of(some)):
+            for premises in combinations(others, size):
+                covered = set[int]().union(*[self._slots[premise] for premise in premises])
+                if not about <= covered or not self.follows(bit, mask_of(premises)):
                     continue
-                if all(preferred >> other & 1 for other in self._equals(bit, some)):
+                if self._are_preferred_to(bit, premises, preferred):
                     return True
         return False
 
-    def _equals(self, bit: int, premises: Sequence[int]) -> Iterator[int]:
-        """Premises of a literal that follow from it in turn, together with the other premises."""
+    def _are_preferred_to(self, bit: int, premises: Sequence[int], preferred: int) -> bool:
+        """True if each premise of a literal that follows from it in turn is preferred to it.
+
+        A premise follows from the literal together with the other premises.
+        """
         every = mask_of(premises) | 1 << bit
         for premise in premises:
-            if self.follows(premise, every & ~(1 << premise)):
-                yield premise
+            is_preferred = preferred >> premise & 1
+            if not is_preferred and self.follows(premise, every & ~(1 << premise)):
+                return False
+        return True
 
     def follows(self, bit: int, given: int) -> bool:
         """True if a literal held wherever given ones did, so often that it was no coincidence."""
-        case = self._cases.get((bit, given))
-        if case is None:
-            case = self._cases[bit, given] = _Case(self.book, bit, given)
+        if (bit, given) not in self._cases:
+            self._cases[bit, given] = _Case(self.book, bit, given)
+        case = self._cases[bit, given]
         states = self.book.vocabulary.seen.kept
         while not case.refuted and case.asked < len(states):
             case.ask(states[case.asked])
@@ -228,10 +233,11 @@ class Implications:
 
 def implications_of(book: Book) -> Implications:
     """Implications among an action's facts: what was asked of a state is not asked again."""
-    kept: Implications | None = book.implications
-    if kept is None or not kept.is_current:
-        book.implications = kept = Implications(book)
-    return kept
+    implications: Implications | None = book.implications
+    if implications is None or not implications.is_current:
+        implications = Implications(book)
+        book.implications = implications
+    return implications
 
 
 def _record_of(book: Book) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ from random import Random
 
 from rpms.induction.conclusions.action_model import ActionModel, KindTable
 from rpms.induction.conclusions.conclude import Learned
-from rpms.induction.conclusions.deeds import ADVANCED
+from rpms.induction.conclusions.deed_processes import ADVANCED
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema, Revelation
@@ -140,9 +140,10 @@ def _lore(learned: Learned, *, guessing: bool) -> Lore:
         if guessing:
             schema = replace(schema, steps=schema.steps + process.risk)
         schemas.append(schema)
-    facts = {}
+    facts: dict[str, dict[str, frozenset[str]]] = {}
     for table in learned.listed:
-        facts[table.name] = {place: frozenset(row) for place, row in sorted(table.rows.items())}
+        rows = sorted(table.rows.items())
+        facts[table.name] = {place: frozenset(row) for place, row in rows}
     localities = {kind: tuple(places) for kind, places in learned.localities.items()}
     return Lore(tuple(schemas), localities=localities, kinds=kinds, facts=facts)
 

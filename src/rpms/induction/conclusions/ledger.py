@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from random import Random
 from typing import NamedTuple
 
@@ -65,14 +66,15 @@ class InHand:
         holding = set(holding)
         self.held.update(holding)
         self.total += 1
-        rest = holding - set(named)
-        self.always[template] = self.always.get(template, rest) & rest
+        others = holding - set(named)
+        self.always[template] = self.always.get(template, others) & others
         self.episodes.setdefault(template, set()).add(episode)
-        if len(self.episodes[template]) >= LIMITS.fewest_successes:
-            seldom = LIMITS.seldom_in_hand * self.total
-            for name in sorted(self.always[template]):
-                if self.held[name] <= seldom:
-                    yield name
+        if len(self.episodes[template]) < LIMITS.fewest_successes:
+            return
+        seldom = LIMITS.seldom_in_hand * self.total
+        for name in sorted(self.always[template]):
+            if self.held[name] <= seldom:
+                yield name
 
 
 # The fact of a world that asks back: its question is neither a success nor a refusal
@@ -84,13 +86,15 @@ def vocabulary_of(world: World) -> Vocabulary:
     follow from.
     """
     manual = manual_of(world)
-    told = {name: each for name, each in manual.predicates.items() if not each.lasting}
-    answered = {name: each for name, each in told.items() if name not in manual.lore.facts}
-    # without them, `exclusive` would name nothing
-    companions = {each.exclusive for each in answered.values()}
+    listed = manual.lore.facts
+    companions = set()
+    for name, predicate in manual.predicates.items():
+        if not predicate.lasting and name not in listed:
+            companions.add(predicate.exclusive)
     taken_over = {}
-    for name, predicate in told.items():
-        if name in answered or name in companions:
+    for name, predicate in manual.predicates.items():
+        # a companion is taken over in any case: without it, `exclusive` would name nothing
+        if not predicate.lasting and (name not in listed or name in companions):
             taken_over[name] = predicate
     decisive = 1 if world.nothing_hidden else LIMITS.decisive
     return Vocabulary(taken_over, positive=world.positive_needs, decisive=decisive)
@@ -149,10 +153,10 @@ class Ledger:
         unlisted and nothing was won or scored yet.
         """
         wins = sum(len(book.wins) for book in self.goals.values())
-        if self.unlisted and not self.scores:
-            return not wins
-        few = self.episodes < LIMITS.episodes_for_a_win and not self.unlisted
-        if not self.scores or few:
+        if not self.scores:
+            return self.unlisted and not wins
+        too_early_to_tell = self.episodes < LIMITS.episodes_for_a_win and not self.unlisted
+        if too_early_to_tell:
             return False
         return wins * LIMITS.episodes_for_a_win <= self.episodes
 
@@ -227,7 +231,8 @@ class Diary:
         self._unseen = world.start(self.goal)
         self.belief: Belief = world.update(self._unseen, None, opening)
         self.steps: list[Spoken] = []
-        self._score = self._best = 0.0
+        self._score = 0.0
+        self._best = 0.0
         self.past: tuple[Done, ...] = ()
         self._done_here: list[str] = []  # Commands that worked since the agent came to its place
         self._counted: set[str] = set()
@@ -327,14 +332,21 @@ class Diary:
         if not ledger.scores:
             return
         for name in names:
-            roles = ledger.names.roles[name]
-            for predicate in ledger.vocabulary.predicates.values():
-                if len(predicate.args) != 2 or predicate.args[0] not in roles:
-                    continue
-                for other in belief.names.get(predicate.args[1], ()):
-                    if self._unseen.truth(Atom(predicate.name, (name, other))) is Truth.TRUE:
-                        tie = Tie(predicate.name, predicate.args[1], other)
-                        ledger.ties.setdefault(name, {}).setdefault(tie)
+            for tie in self._ties_of(name, belief):
+                ledger.ties.setdefault(name, {}).setdefault(tie)
+
+    def _ties_of(self, name: str, belief: Belief) -> Iterator[Tie]:
+        """What a name was tied to before anything was seen."""
+        roles = self._ledger.names.roles[name]
+        for predicate in self._ledger.vocabulary.predicates.values():
+            if len(predicate.args) != 2:
+                continue
+            own_role, role = predicate.args
+            if own_role not in roles:
+                continue
+            for other in belief.names.get(role, ()):
+                if self._unseen.truth(Atom(predicate.name, (name, other))) is Truth.TRUE:
+                    yield Tie(predicate.name, role, other)
 
     def _attempt(self, said: Spoken, step: SeenStep) -> None:
         """Record a step in the book of its action, with what it changed and where it found
@@ -342,7 +354,8 @@ class Diary:
         """
         ledger = self._ledger
         orders = ledger.orders
-        if said.command in ledger.names.roles and (orders.slots or not step.refused):
+        is_order = said.command in ledger.names.roles
+        if is_order and (orders.slots or not step.refused):
             orders.add(self._recorded(orders, said, (said.command,), step), ledger.names)
         if not step.refused:
             self._count_by_verb(said.command, step)
@@ -401,7 +414,10 @@ class Diary:
             self._done_here.append(command)
             return
         ledger.moving[verb] += 1
-        opening = {verb_of(each) for each in self._done_here if _is_about_same(each, command)}
+        opening = set()
+        for before in self._done_here:
+            if _is_about_same(before, command):
+                opening.add(verb_of(before))
         ledger.opening.update(opening)
         self._done_here.clear()
         role = unlisted_role(ledger.vocabulary, step.after)
@@ -413,28 +429,32 @@ class Diary:
         if not book.attempts or book.attempts[-1].witness != witness:
             return
         last = book.attempts[-1]
-        for bit in bits(last.true_after & ~last.true):
+        made = last.true_after & ~last.true
+        unmade = last.true & last.false_after
+        for bit in bits(made):
             self._ledger.changing.add(book.facts[bit].predicate)
-        for bit in bits(last.true & last.false_after):
+        for bit in bits(unmade):
             self._ledger.changing.add(NOT + book.facts[bit].predicate)
 
     def _recorded(
         self, book: Book, said: Spoken, names: tuple[str, ...], step: SeenStep
     ) -> Attempt:
+        """An attempt as the book has it, with what it meant for the goal: a win, a loss, a better
+        score.
+        """
         goal = self.goal
         attempt = book.record(step, names, self._ledger.names, self._dice)
-        if any(name not in self._ledger.names.roles for name in names) and not book.declared:
+        all_listed = all(name in self._ledger.names.roles for name in names)
+        if not all_listed and not book.declared:
             attempt = without_facts(attempt)  # a belief knows nothing of what it does not list
         mention = mention_of(goal, attempt.kinds)
-        scored = said.score > self._score
-        further = said.score > self._best
         return attempt._replace(
             lost=said.lost,
             won=said.won,
             goal=goal.type,
             topic=self._ledger.topic_of(goal),
-            scored=scored,
-            further=further,
+            scored=said.score > self._score,
+            further=said.score > self._best,
             goal_objects=mention.objects,
             goal_destinations=mention.destinations,
             said=mention.said,
@@ -463,10 +483,7 @@ class Diary:
         slots = slots_of(attempt.names)
         for bit in bits(fresh):
             atom = book.revelations[bit]
-            places = []
-            for arg in atom.args:
-                if arg != ANYTHING:
-                    places.append(slots[arg])
+            places = [slots[arg] for arg in atom.args if arg != ANYTHING]
             if len(atom.args) != 2 or not places:
                 continue
             if atom.predicate not in book.vocabulary.companions:
@@ -478,13 +495,10 @@ class Diary:
         """Names that `_` in a revelation stands for truly: the things that are in a place."""
         answers = book.vocabulary.answers(after)
         slots = slots_of(attempt.names)
-        known: dict[str, None] = {}
-        for names in after.names.values():
-            known |= dict.fromkeys(names)
+        named = {slots.get(arg) for arg in atom.args}
         found = []
-        for name in known:
-            itself = any(slots.get(arg) == name for arg in atom.args)
-            if not itself and answers[atom.bind({**slots, ANYTHING: name})]:
+        for name in dict.fromkeys(chain.from_iterable(after.names.values())):
+            if name not in named and answers[atom.bind({**slots, ANYTHING: name})]:
                 found.append(name)
         return found
 

@@ -5,6 +5,7 @@ Each place is worth one look. Where what the look makes so is so already, nothin
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from rpms.induction.conclusions.unnamed_effects import Process
 from rpms.logic.actions import PARAMETER, ActionSchema
@@ -16,11 +17,8 @@ def brings_into_sight(before: Belief, after: Belief) -> bool:
     """True if things were seen that nobody knew, and the agent stayed where it was."""
     if before.location is None or after.location != before.location:
         return False
-    known = set()
-    for names in before.names.values():
-        for name in names:
-            known.add(name)
-    return any(not known.issuperset(names) for names in after.names.values())
+    known = set(chain.from_iterable(before.names.values()))
+    return not known.issuperset(chain.from_iterable(after.names.values()))
 
 
 def _is_look_around(schema: ActionSchema) -> bool:
@@ -38,9 +36,8 @@ def taken_once(processes: Sequence[Process]) -> list[Process]:
             ended = _ended_by(schema, processes)
             new = [clause for clause in ended if clause not in schema.preconditions]
             needed = (*schema.preconditions, *new[:1])
-            found.append(process._replace(schema=replace(schema, preconditions=needed)))
-        else:
-            found.append(process)
+            schema = replace(schema, preconditions=needed)
+        found.append(process._replace(schema=schema))
     return found
 
 

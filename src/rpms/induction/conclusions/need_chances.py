@@ -65,7 +65,8 @@ def _after_successes(needs: Needs, bit: int, without: int = 0) -> float:
     prior = prior_of(needs, bit)
     others = needs.explanations.explaining & ~(1 << bit) & ~without
     by_chance = needs.table.frequency(bit, others) ** needs.table.independent_wins
-    return min(LIMITS.surest, prior / (prior + (1 - prior) * by_chance))
+    chance = prior / (prior + (1 - prior) * by_chance)
+    return min(LIMITS.surest, chance)
 
 
 def _lacking_in_refusals(needs: Needs, possible: int) -> set[int]:

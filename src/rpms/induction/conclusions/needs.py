@@ -17,6 +17,7 @@ The guard refuses only by what several independent successes had, too: see
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from rpms.induction.conclusions.action_model import Induced, induced
@@ -27,7 +28,7 @@ from rpms.induction.conclusions.faultless import Faultless
 from rpms.induction.conclusions.proofs import Proofs
 from rpms.induction.conclusions.safe_bound import SafeBound
 from rpms.induction.evidence.attempts import Book
-from rpms.induction.evidence.literals import Row, count_independent, union
+from rpms.induction.evidence.literals import Row, count_independent, steps_of, union
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.bits import bits
 from rpms.logic.facts import Clause, Literal
@@ -66,14 +67,14 @@ class Needs:
         """Every literal with its label, and preconditions of two."""
         table = self.table
         for bit in bits(table.held):
-            held = table.steps(table.holding[bit] & table.won)
-            against = table.steps(table.failing(bit) & table.won)
+            held = table.steps(table.wins_with(bit))
+            against = table.steps(table.wins_without(bit))
             finding = self._finding(bit, len(held), against)
             yield induced(
                 finding.clause,
-                held,
-                against,
-                finding.shown_by,
+                confirmed=held,
+                against=against,
+                decisive=finding.shown_by,
                 label=finding.label,
                 unknown=len(table.wins) - len(held) - len(against),
                 note=finding.note,
@@ -81,19 +82,21 @@ class Needs:
         yield from self.pairs.found
 
     def _finding(self, bit: int, held: int, against: Sequence[Witness]) -> NeedFinding:
-        """The conclusion about a literal that held in some success."""
-        clause = Clause((self.table.literal(bit),))
-        if clause.literals[0] in self.bound.excluded:
+        """The conclusion about a literal that held in some success, `held` of them."""
+        literal = self.table.literal(bit)
+        clause = Clause((literal,))
+        if literal in self.bound.excluded:
             note = "it was false in a success kept aside, or a task was won only without it"
             return NeedFinding(Label.TAKEN_OUT, clause, note=note)
         if self.bound.safe >> bit & 1:
             return self._finding_of_safe(bit, clause)
-        if self._usual(bit, held, against):  # plans see to it; the guard does not block by it
+        if self._is_probable(bit, held, against):
+            # plans see to it; the guard does not block by it
             note = f"false in {len(against)} of {len(self.table.wins)} successes"
             return NeedFinding(Label.POSSIBLE, clause, note=note)
         return NeedFinding(Label.REFUTED, clause)
 
-    def _usual(self, bit: int, held: int, against: Sequence[Witness]) -> bool:
+    def _is_probable(self, bit: int, held: int, against: Sequence[Witness]) -> bool:
         """True if a fact was false in successes so rarely that they may be misread, and
         explains many refusals.
         """
@@ -101,13 +104,20 @@ class Needs:
             return False
         if _in_more_episodes(against, max(1.0, LIMITS.exceptions * held)):
             return False
-        unexplained = []
-        for row in self.table.losses:
-            if not row.fails & self.bound.safe and row.known >> bit & 1:
-                unexplained.append(row)
-        lacking = [row for row in unexplained if row.fails >> bit & 1]
-        enough = max(LIMITS.either, LIMITS.mostly * count_independent(unexplained))
+        known = []
+        lacking = []
+        for row in self._unexplained:
+            if row.known >> bit & 1:
+                known.append(row)
+            if row.fails >> bit & 1:
+                lacking.append(row)
+        enough = max(LIMITS.either, LIMITS.mostly * count_independent(known))
         return count_independent(lacking) >= enough
+
+    @cached_property
+    def _unexplained(self) -> list[Row]:
+        """Refusals in which nothing is known to have failed that may be needed."""
+        return [row for row in self.table.losses if not row.fails & self.bound.safe]
 
     def _finding_of_safe(self, bit: int, clause: Clause) -> NeedFinding:
         if not self.bound.tested >> bit & 1:
@@ -129,21 +139,25 @@ class Needs:
         proof = self.proofs.by_fact.get(bit)
         if proof is None:
             return NeedFinding(Label.POSSIBLE, clause)
-        witnesses = [row.attempt.witness for row in proof.refusals]
+        witnesses = steps_of(proof.refusals)
         others = list(bits(proof.suspects & ~(1 << bit)))
-        doubtful = (
-            any(self.proofs.proven_alone(other) for other in others)
-            or len(others) > LIMITS.alternatives
-            or not self.proofs.well_supported(bit)
-        )
-        if doubtful:
+        if self._is_doubtful(bit, others):
             return NeedFinding(Label.POSSIBLE, clause, witnesses)
-        note = "nobody can tell which of these it is" if others else ""
-        if not others:
+        if others:
+            note = "nobody can tell which of these it is"
+        else:
             others = self._stand_ins(bit, proof.refusals)
             note = "unknown whenever the other held" if others else ""
         alternatives = Clause((*clause.literals, *map(self.table.literal, others)))
         return NeedFinding(Label.NECESSARY, alternatives, witnesses, note)
+
+    def _is_doubtful(self, bit: int, others: Sequence[int]) -> bool:
+        """True if refusals that lacked a fact, and others with it, do not prove that it is needed:
+        one of the others is needed for sure, there are too many, or successes knew it too seldom.
+        """
+        if len(others) > LIMITS.alternatives or not self.proofs.well_supported(bit):
+            return True
+        return any(self.proofs.proven_alone(other) for other in others)
 
     def _stand_ins(self, bit: int, refusals: Iterable[Row]) -> list[int]:
         """The fact, if there is one, that may do as well as a need: it held in successes in which
@@ -152,12 +166,13 @@ class Needs:
         What you hold can be examined wherever it was: that you are at it was never seen to lack.
         """
         table = self.table
-        refused = union(row.holds for row in refusals)
+        held_in_refusals = union(row.holds for row in refusals)
         most = 0
         best: list[int] = []
-        for other in bits(table.held & ~refused):
-            instead = table.holding[other] & table.won
-            if instead & table.holding[bit] or not self.pairs.one_always_kept(bit, other):
+        for other in bits(table.held & ~held_in_refusals):
+            instead = table.wins_with(other)
+            held_together = instead & table.holding[bit]
+            if held_together or not self.pairs.one_always_kept(bit, other):
                 continue
             carried = table.independent(instead)
             if carried > most:
@@ -168,11 +183,28 @@ class Needs:
 
 def needs_of(book: Book, excluded: frozenset[Literal] = frozenset()) -> Needs:
     """Needs of an action, drawn once until more is seen of it."""
-    seen = (excluded, len(book.attempts), len(book.imagined), len(book.facts))
-    if book.kept is None or book.kept[0] != seen:
-        book.kept = seen, Needs(book, excluded)
-    needs: Needs = book.kept[1]
-    return needs
+    basis = _Basis(excluded, len(book.attempts), len(book.imagined), len(book.facts))
+    drawn: _DrawnNeeds | None = book.needs
+    if drawn is None or drawn.basis != basis:
+        drawn = _DrawnNeeds(basis, Needs(book, excluded))
+        book.needs = drawn
+    return drawn.needs
+
+
+class _Basis(NamedTuple):
+    """What needs are drawn from: they are the same as long as this is."""
+
+    excluded: frozenset[Literal]
+    attempts: int
+    imagined: int
+    facts: int
+
+
+class _DrawnNeeds(NamedTuple):
+    """Needs as a book keeps them."""
+
+    basis: _Basis
+    needs: Needs
 
 
 def _in_more_episodes(witnesses: Iterable[Witness], most: float) -> bool:

@@ -58,10 +58,7 @@ def unlisted_role(vocabulary: Vocabulary, belief: Belief) -> str | None:
     """Role of the agent's place, where the belief lists no names in it; None where it does, or
     where no predicate says where the agent is.
     """
-    if belief.location is None:
-        return None
-    for predicate in vocabulary.placing:
-        role = predicate.args[0]
-        if not belief.names.get(role) and belief.value(predicate.name, (belief.location,)):
+    for role in vocabulary.roles_of_place(belief):
+        if not belief.names.get(role):
             return role
     return None

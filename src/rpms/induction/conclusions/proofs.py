@@ -20,7 +20,7 @@ class Proof(NamedTuple):
 
 
 class _Lacking(NamedTuple):
-    """A refusal, and the required facts that it is not known to have had, as bits."""
+    """A refusal, and the possible needs that it is not known to have had, as bits."""
 
     missing: int
     row: Row
@@ -52,22 +52,27 @@ class Proofs:
         What counts as implied by the fact alone may have been needed in its place.
         """
         implied = self.explanations.implied_only_by(bit)
-        lacking = []
-        for row in self.explanations.explainable:
-            if row.fails >> bit & 1:
-                # an unknown fact may have been missing
-                missing = (self.explanations.required | implied) & ~row.holds
-                lacking.append(_Lacking(missing, row))
-        candidates = {each.missing for each in lacking}
-        for suspects in sorted(candidates, key=lambda mask: (mask.bit_count(), mask)):
+        refusals = self._lacking_it(bit, self.explanations.required | implied)
+        candidates = {refusal.missing for refusal in refusals}
+        for suspects in sorted(candidates, key=_fewest_first):
             shown = []
-            for each in lacking:
-                if not each.missing & ~suspects:
-                    shown.append(each.row)
+            for refusal in refusals:
+                if not refusal.missing & ~suspects:
+                    shown.append(refusal.row)
             if count_independent(shown) >= self.table.book.vocabulary.decisive:
                 same = self._same(bit, suspects & ~implied)
                 return Proof(suspects & ~same, shown, same)
         return None
+
+    def _lacking_it(self, bit: int, possible: int) -> list[_Lacking]:
+        """Refusals that lacked a fact, each with all of the possible needs that may have been
+        missing: an unknown one may have been.
+        """
+        found = []
+        for row in self.explanations.explainable:
+            if row.fails >> bit & 1:
+                found.append(_Lacking(possible & ~row.holds, row))
+        return found
 
     def _same(self, bit: int, suspects: int) -> int:
         """Suspects that always equalled `bit` where all other required facts held: they count
@@ -92,14 +97,17 @@ class Proofs:
         table = self.table
         known = some & table.known_in(one) & table.known_in(other)
         held = known & table.holding[one]
-        if held != known & table.holding[other] or held in (0, known):
+        were_equal = held == known & table.holding[other]
+        never_changed = held in (0, known)
+        if not were_equal or never_changed:
             return False
         slots = sorted(slots_in(table.literal(one).atom) | slots_in(table.literal(other).atom))
         witnesses = set()
         for place in bits(known):
             attempt = table.rows[place].attempt
-            names = tuple(attempt.names[slot] for slot in slots)
-            witnesses.add((attempt.witness.episode, names, held >> place & 1))
+            names = tuple([attempt.names[slot] for slot in slots])
+            value = held >> place & 1
+            witnesses.add((attempt.witness.episode, names, value))
         return len(witnesses) >= LIMITS.alike
 
     def proven_alone(self, bit: int) -> bool:
@@ -114,6 +122,12 @@ class Proofs:
         where a fact was unknown, it may have been false.
         """
         table = self.table
-        with_it = table.holding[bit] & table.won
-        known = with_it.bit_count() >= (1 - LIMITS.sometimes) * len(table.wins)
-        return known and table.independent(with_it) >= LIMITS.several
+        with_it = table.wins_with(bit)
+        if with_it.bit_count() < (1 - LIMITS.sometimes) * len(table.wins):
+            return False
+        return table.independent(with_it) >= LIMITS.several
+
+
+def _fewest_first(facts: int) -> tuple[int, int]:
+    """Order of sets of facts, the smallest first."""
+    return facts.bit_count(), facts

@@ -36,12 +36,14 @@ class SafeBound:
         if table.book.vocabulary.positive:
             possible &= all_of(table.size)
         possible = self._without_chance(possible)
+        if not table.losses:
+            return possible
         # facts about fixed names are left out where the others explain the refusals as well
-        rest = table.not_by_name(possible)
+        own = table.not_by_name(possible)
         explained = [row for row in table.losses if row.fails & possible]
-        by_the_rest = sum(bool(row.fails & rest) for row in explained)
-        as_well = by_the_rest >= (1 - LIMITS.exceptions) * len(explained)
-        return rest if table.losses and as_well else possible
+        explained_by_own = [row for row in explained if row.fails & own]
+        enough = (1 - LIMITS.exceptions) * len(explained)
+        return own if len(explained_by_own) >= enough else possible
 
     def _false_too_often(self) -> int:
         """Literals that were false in more successes than are tolerated."""
@@ -51,7 +53,7 @@ class SafeBound:
             return found
         most = self.tolerated * len(table.wins)
         for bit in bits(table.held & table.failed):
-            if (table.failing(bit) & table.won).bit_count() <= most:
+            if table.wins_without(bit).bit_count() <= most:
                 found &= ~(1 << bit)
         return found
 
@@ -107,7 +109,7 @@ class SafeBound:
             # of the same names, what the first success has shown is known to the others
             known = (table.holding[bit] & table.first_wins).bit_count()
             shown = (table.shown[bit] & table.first_wins).bit_count()
-            often = (table.holding[bit] & table.won).bit_count()
-            if known < shown or often < LIMITS.seldom_known * len(table.wins):
+            held = table.wins_with(bit).bit_count()
+            if known < shown or held < LIMITS.seldom_known * len(table.wins):
                 found |= 1 << bit
         return found

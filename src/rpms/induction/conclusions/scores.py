@@ -7,7 +7,6 @@ never met. A table lists what scored, never what cannot: what it does not list i
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from typing import NamedTuple
 from rpms.induction.conclusions.action_model import support_by
 from rpms.induction.conclusions.conditions import Circumstance, circumstance
 from rpms.induction.evidence.attempts import Attempt, Book
-from rpms.induction.evidence.templates import SLOT
+from rpms.induction.evidence.templates import beginning_of
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom, Literal, kind_of
 from rpms.store.evidence import Support, Witness
@@ -62,6 +61,8 @@ class Deed:
 
 @dataclass
 class _Tally:
+    """What was tried: kinds of things, or episodes; and the steps of those that scored."""
+
     tried: set[str] = field(default_factory=set)
     good: dict[str, Witness] = field(default_factory=dict)
 
@@ -74,7 +75,14 @@ class _Tally:
         return support_by(list(self.good.values()), self.in_vain)
 
     def share(self, usual: float) -> float:
+        """Expected share of attempts that score; `usual`: the share of all attempts, which
+        counts as a few more.
+        """
         return (len(self.good) + LIMITS.smoothing * usual) / (len(self.tried) + LIMITS.smoothing)
+
+    def is_between(self, least: float, below: float, usual: float) -> bool:
+        """True if it scored at all, in an expected share from `least` to `below`."""
+        return bool(self.good) and least <= self.share(usual) < below
 
 
 _Tallies = Mapping[str, Mapping[str, _Tally]]  # By kind of place and name of a thing
@@ -98,13 +106,14 @@ def by_kinds(
             known[where] = {deed.goal: tally}
     asked = Literal(Atom(f"{_table_name(deed)}_at", (str(slots.place), deed.goal)))
     yield _asking(deed, (asked,), (parameters[slots.place], "goal"), known)
-    nothing = Circumstance((), confirmed=good, against=tried - good)  # nothing speaks for it
-    yield replace(deed, when=nothing, share=usual / 2, blind=True)
+    any_time = Circumstance((), confirmed=good, against=tried - good)
+    # half the usual share, since nothing speaks for it
+    yield replace(deed, when=any_time, share=usual / 2, blind=True)
 
 
 def _table_name(deed: Deed) -> str:
     """Beginning of the names of a deed's tables."""
-    action = deed.book.template.partition(SLOT)[0].strip()
+    action = beginning_of(deed.book.template).strip()
     return NO_NAME.sub("_", f"{action} scores in {deed.goal}")
 
 
@@ -117,12 +126,15 @@ class _Slots(NamedTuple):
 
 def _thing_and_place(attempts: Iterable[Attempt], ties: Ties) -> _Slots:
     """The thing is the slot whose names are tied to others more often."""
-    tied_in: Counter[int] = Counter()
+    times_tied = [0, 0]
     for attempt in attempts:
         for slot, word in enumerate(attempt.names):
             if ties.get(word) or ties.get(kind_of(word)):
-                tied_in[slot] += 1
-    return _Slots(1, 0) if tied_in[1] > tied_in[0] else _Slots(0, 1)
+                times_tied[slot] += 1
+    first, second = times_tied
+    if second > first:
+        return _Slots(thing=1, place=0)
+    return _Slots(thing=0, place=1)
 
 
 class _ScoreTallies(NamedTuple):
@@ -167,20 +179,23 @@ def _by_ties(
     below = 2.0
     for title, least in LIMITS.score_shares:
         for way, rows in _rows_between(pairs, least, below, usual).items():
-            literals = []
+            name = f"{_table_name(deed)}_{title}_{way.role}"
+            literals: list[Literal] = []
+            roles: tuple[str, ...] = ()
             word = thing
             if way.predicate:
+                roles = (way.role,)
                 word = str(len(parameters))
                 literals.append(Literal(Atom(way.predicate, (thing, word))))
-            asked = Atom(f"{_table_name(deed)}_{title}_{way.role}", (str(slots.place), word))
-            literals.append(Literal(asked))
-            roles = (way.role,) if way.predicate else ()
+            literals.append(Literal(Atom(name, (str(slots.place), word))))
             with_share = replace(deed, roles=roles, share=_mean_share(rows, usual))
             yield _asking(with_share, tuple(literals), (parameters[slots.place], way.role), rows)
         below = least
 
 
 class _WayOfTying(NamedTuple):
+    """The predicate and the role of ties; without a predicate, the thing counts as itself."""
+
     predicate: str
     role: str
 
@@ -192,13 +207,14 @@ def _rows_between(
     rows: dict[_WayOfTying, dict[str, dict[str, _Tally]]] = {}
     for tie, by_place in pairs.items():
         for where, tally in by_place.items():
-            if tally.good and least <= tally.share(usual) < below:
+            if tally.is_between(least, below, usual):
                 table = rows.setdefault(_WayOfTying(tie.predicate, tie.role), {})
                 table.setdefault(where, {})[tie.name] = tally
     return rows
 
 
 def _mean_share(rows: _Tallies, usual: float) -> float:
+    """The mean of the expected shares in a table."""
     shares = []
     for row in rows.values():
         for tally in row.values():
@@ -213,12 +229,13 @@ def by_kind_of_thing(
     have one topic: one for each range of how often.
     """
     tallies = _count_kinds(attempts)
-    usual = sum(attempt.scored for attempt in attempts) / max(1, len(attempts))
+    scored = [attempt for attempt in attempts if attempt.scored]
+    usual = len(scored) / max(1, len(attempts))
     below = 2.0
     for title, least in LIMITS.score_shares:
         row = {}
         for kind, tally in tallies.items():
-            if tally.good and least <= tally.share(usual) < below:
+            if tally.is_between(least, below, usual):
                 row[kind] = tally
         below = least
         good = sum(len(tally.good) for tally in row.values())

@@ -5,9 +5,17 @@ around it each time that it worked.
 from typing import NamedTuple
 
 from rpms.induction.conclusions.attempt_table import AttemptTable
-from rpms.induction.evidence.attempts import Book
+from rpms.induction.evidence.columns import share_of
+from rpms.induction.evidence.literals import is_about_names_alone
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.facts import Atom, Literal
+from rpms.logic.facts import Literal
+
+
+class _RareFact(NamedTuple):
+    """A fact that held in every success, and how often it holds elsewhere."""
+
+    share: float
+    bit: int
 
 
 def surroundings(table: AttemptTable) -> tuple[Literal, ...]:
@@ -21,31 +29,11 @@ def surroundings(table: AttemptTable) -> tuple[Literal, ...]:
         return ()
     found: list[_RareFact] = []
     for bit, atom in enumerate(table.book.facts):
-        always = all(row.holds >> bit & 1 for row in table.wins)
-        if not always or not _is_about_names_alone(atom):
+        held_always = table.wins_with(bit) == table.won
+        if not held_always or not is_about_names_alone(atom):
             continue
-        share = _share_elsewhere(table.book, bit)
+        share = share_of(table.drawn_with, bit)
         if share is not None and share <= LIMITS.seldom_in_hand:
             found.append(_RareFact(share, bit))
     rarest = sorted(found)[: LIMITS.most_surroundings]
-    return tuple(Literal(table.book.facts[fact.bit]) for fact in rarest)
-
-
-class _RareFact(NamedTuple):
-    """A fact that held in every success, and how often it holds elsewhere."""
-
-    share: float
-    bit: int
-
-
-def _is_about_names_alone(atom: Atom) -> bool:
-    """True if a fact is about things by their names, and about no slot."""
-    return bool(atom.args) and not any(map(str.isdigit, atom.args))
-
-
-def _share_elsewhere(book: Book, bit: int) -> float | None:
-    """How often a fact holds for names drawn at random; None where it was never known."""
-    known = [each for each in book.imagined if (each.true | each.false) >> bit & 1]
-    if not known:
-        return None
-    return sum(each.true >> bit & 1 for each in known) / len(known)
+    return tuple(table.literal(fact.bit) for fact in rarest)

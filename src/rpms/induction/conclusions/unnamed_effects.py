@@ -28,7 +28,7 @@ from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.facts import Atom, Clause, Literal, grouped
 from rpms.logic.rules import ANYTHING, Predicate
-from rpms.store.evidence import Support
+from rpms.store.evidence import Support, Witness
 
 
 class Process(NamedTuple):
@@ -44,35 +44,54 @@ def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> 
     """Uses of an action for plans beyond its schema. `base`: its attempts without places."""
     yield from _side_effects(linked, base, action, names)
     if linked.moves:
-        yield from _at_places(linked.far, action, names, moving=True)
+        yield from _where_it_leads(linked.far, action, names)
     else:
-        yield from _at_places(linked.near, action, names, moving=False)
+        yield from _where_one_stays(linked.near, action, names)
         yield from _changing_things(linked, base, action, names)
 
 
-def _at_places(book: Book, action: ActionModel, names: Names, *, moving: bool) -> Iterator[Process]:
-    """Effects and revelations at the agent's place, which is the last slot.
-
-    Of moving: at the place where it gets, which comes after the agent's.
+def _where_it_leads(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
+    """Effects and revelations of moving at the place where the agent gets: that is the last slot,
+    and the place where it was the one before.
     """
-    slots = [str(slot) for slot in range(len(book.slots))]
-    places = slots[-2:] if moving else slots[-1:]
     parameters = book.called(names)
-    when = condition(view(book, book.attempts), frozenset(places))
-    if parameters is None or when is None:
+    if not parameters:
         return
-    when = _with_place(when, book, places[0])
-    effects = _effects_at(places[-1], book, when)
-    if moving:
-        name = f"{action.name}_there"
-        name_of_other = f"{name}_first"
-    else:
-        name = name_of_other = f"{action.name}_here"
-    if effects.arriving and moving:
-        yield process_of(name, book.template, parameters, when, effects.arriving)
+    *_, here, there = slots_of(parameters)
+    when = _condition_at(here, there, book)
+    if when is None:
+        return
+    effects = _effects_at(there, book, when)
+    name = f"{action.name}_there"
+    if effects.arriving:
+        yield process_of(name, book.template, parameters, when, effects=effects.arriving)
     if effects.other:
-        yield process_of(name_of_other, book.template, parameters, when, effects.other)
+        yield process_of(f"{name}_first", book.template, parameters, when, effects=effects.other)
     yield from _showing(name, parameters, when, book)
+
+
+def _where_one_stays(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
+    """Effects and revelations at the agent's place, which is the last slot."""
+    parameters = book.called(names)
+    if not parameters:
+        return
+    *_, here = slots_of(parameters)
+    when = _condition_at(here, here, book)
+    if when is None:
+        return
+    effects = _effects_at(here, book, when)
+    name = f"{action.name}_here"
+    if effects.other:
+        yield process_of(name, book.template, parameters, when, effects=effects.other)
+    yield from _showing(name, parameters, when, book)
+
+
+def _condition_at(here: str, there: str, book: Book) -> Circumstance | None:
+    """A condition under which the agent does something at one place, in a slot, and gets to
+    another; None where none is found.
+    """
+    when = condition(view(book, book.attempts), frozenset({here, there}))
+    return None if when is None else _with_place(when, book, here)
 
 
 class _EffectsAt(NamedTuple):
@@ -105,12 +124,12 @@ def _with_place(when: Circumstance, book: Book, place: str) -> Circumstance:
     """
     placing = {predicate.name for predicate in book.vocabulary.placing}
     facts_of_place = [atom for atom in book.facts if atom.args == (place,)]
-    here = Literal(next(atom for atom in facts_of_place if atom.predicate in placing))
+    is_here = Literal(next(atom for atom in facts_of_place if atom.predicate in placing))
     rest = []
-    for each in when.literals:
-        if each != here:
-            rest.append(_related(each, place, book.vocabulary))
-    return replace(when, literals=(*dict.fromkeys(rest), here))
+    for literal in when.literals:
+        if literal != is_here:
+            rest.append(_related(literal, place, book.vocabulary))
+    return replace(when, literals=(*dict.fromkeys(rest), is_here))
 
 
 def _and(when: Circumstance, literals: Iterable[Literal]) -> Circumstance:
@@ -137,16 +156,24 @@ def _showing(
         args = ["all" if arg == ANYTHING else "its" for arg in atom.args]
         title = "_".join((name, "shows", atom.predicate, *args))
         only_when = _and(shown, when.literals)
-        yield process_of(title, book.template, parameters, only_when, (), [Revelation(atom)])
+        revelation = Revelation(atom)
+        yield process_of(title, book.template, parameters, only_when, observes=[revelation])
 
 
 def _when_shown(book: Book, bit: int, atom: Atom) -> Circumstance | None:
     """The first condition under which an attempt makes a revelation that was not known before."""
     probe = book.probes.get(atom)
     since = probe.since if probe is not None else 0
-    rows = [row for row in book.attempts[since:] if not row.refused and not row.revealed >> bit & 1]
-    shown = view(book, rows, lambda row: bool(row.revealed_after >> bit & 1))
-    return next(conditions(without_repeats(shown), LIMITS.sometimes, LIMITS.mostly), None)
+    unknown_before = []
+    for attempt in book.attempts[since:]:
+        if not attempt.refused and not attempt.revealed >> bit & 1:
+            unknown_before.append(attempt)
+
+    def showed(attempt: Attempt) -> bool:
+        return bool(attempt.revealed_after >> bit & 1)
+
+    attempts = without_repeats(view(book, unknown_before, showed))
+    return next(conditions(attempts, LIMITS.sometimes, LIMITS.mostly), None)
 
 
 def _changing_things(
@@ -155,11 +182,11 @@ def _changing_things(
     """Effects that come sometimes, on things that the action does not name: nobody can tell of
     which before.
     """
-    changes: list[Atom] = []
+    changes: list[tuple[str, str]] = []
     for stay in linked.stays:
-        changes += stay.came
-    things = grouped((atom.predicate, atom.args[0]) for atom in changes)
-    for predicate, changed in things.items():
+        for predicate, (thing,) in stay.came:
+            changes.append((predicate, thing))
+    for predicate, changed in grouped(changes).items():
         role = _shared_role(changed, action, names)
         if len(set(changed)) < LIMITS.several or not role:
             continue
@@ -169,7 +196,7 @@ def _changing_things(
         title = f"{action.name}_{predicate}"
         effect = Literal(Atom(predicate, (role,)))
         needed = _and(when, action.guessed)
-        yield process_of(title, linked.template, action.parameters, needed, [effect])
+        yield process_of(title, linked.template, action.parameters, needed, effects=[effect])
 
 
 def _shared_role(things: Iterable[str], action: ActionModel, names: Names) -> str:
@@ -181,12 +208,12 @@ def _shared_role(things: Iterable[str], action: ActionModel, names: Names) -> st
 
 def _when_changed(linked: Linked, base: Book, predicate: str) -> Circumstance | None:
     """The first condition under which an action makes a fact true of something it does not name."""
-    changed = {}  # By step
+    has_changed: dict[Witness, bool] = {}
     for stay in linked.stays:
-        came = [atom.predicate for atom in stay.came]
-        changed[stay.attempt.witness] = predicate in came
-    rows = [attempt for attempt in base.attempts if attempt.witness in changed]
-    shown = view(base, rows, lambda attempt: changed[attempt.witness])
+        made = [atom.predicate for atom in stay.came]
+        has_changed[stay.attempt.witness] = predicate in made
+    stays = [attempt for attempt in base.attempts if attempt.witness in has_changed]
+    shown = view(base, stays, lambda attempt: has_changed[attempt.witness])
     return next(conditions(without_repeats(shown)), None)
 
 
@@ -210,7 +237,8 @@ def _side_effects(
         when = circumstance(literals, [*count.good.values()], len(count.bad))
         title = f"{action.name}_{side.effect.atom.predicate}"
         roles = (*parameters, _role_of_other(side.relation, linked.vocabulary))
-        yield process_of(title, linked.template, roles, when, [side.effect.bind(slot)])
+        effect = side.effect.bind(slot)
+        yield process_of(title, linked.template, roles, when, effects=[effect])
 
 
 def _reliable_sides(linked: Linked, parameters: Container[str]) -> Iterator[tuple[Side, SideCount]]:
@@ -228,7 +256,11 @@ def _reliable_sides(linked: Linked, parameters: Container[str]) -> Iterator[tupl
 
 def _often_first(sides: Mapping[Side, SideCount]) -> list[tuple[Side, SideCount]]:
     """Side effects, those that came about most often first."""
-    return sorted(sides.items(), key=lambda item: -len(item[1].good))
+
+    def times(side: Side) -> int:
+        return len(sides[side].good)
+
+    return [(side, sides[side]) for side in sorted(sides, key=times, reverse=True)]
 
 
 def _needs_at_place(action: ActionModel, here: str, vocabulary: Vocabulary) -> list[Literal]:
@@ -239,7 +271,8 @@ def _needs_at_place(action: ActionModel, here: str, vocabulary: Vocabulary) -> l
 
 def _role_of_other(relation: Atom, vocabulary: Vocabulary) -> str:
     """The role of the thing that a relation is about and that no command names."""
-    return vocabulary.predicates[relation.predicate].args[relation.args.index(ANYTHING)]
+    roles = vocabulary.predicates[relation.predicate].args
+    return roles[relation.args.index(ANYTHING)]
 
 
 def _related(literal: Literal, here: str, vocabulary: Vocabulary) -> Literal:
@@ -252,9 +285,8 @@ def _related(literal: Literal, here: str, vocabulary: Vocabulary) -> Literal:
     if relation is None or literal.atom.args == (here,):
         return literal
     (thing,) = literal.atom.args
-    place_role = vocabulary.placing[0].args[0]
-    args = tuple(here if role == place_role else thing for role in relation.args)
-    return Literal(Atom(relation.name, args))
+    args = [here if role == vocabulary.place_role else thing for role in relation.args]
+    return Literal(Atom(relation.name, tuple(args)))
 
 
 def _relation_behind(literal: Literal, vocabulary: Vocabulary) -> Predicate | None:
@@ -265,10 +297,9 @@ def _relation_behind(literal: Literal, vocabulary: Vocabulary) -> Predicate | No
     if near is None or literal.negated:
         return None
     relation = vocabulary.predicates.get(near.companion)
-    place_role = vocabulary.placing[0].args[0]
-    if relation is None or len(relation.args) != 2 or relation.args.count(place_role) != 1:
+    if relation is None or len(relation.args) != 2:
         return None
-    return relation
+    return relation if relation.args.count(vocabulary.place_role) == 1 else None
 
 
 def process_of(
@@ -276,6 +307,7 @@ def process_of(
     template: str,
     parameters: Sequence[str],
     when: Circumstance,
+    *,
     effects: Sequence[Literal] = (),
     observes: Sequence[Revelation] = (),
 ) -> Process:
@@ -302,14 +334,14 @@ def _unnamed(
     syntax: str, parameters: Iterable[str], needs: Iterable[Literal], made: Iterable[Literal]
 ) -> tuple[str, ...]:
     """Roles of things that a process is about and its command does not name."""
-    used: dict[str, None] = {}
+    spoken_of: dict[str, None] = {}
     for literal in (*needs, *made):
-        used |= dict.fromkeys(literal.atom.args)
+        spoken_of |= dict.fromkeys(literal.atom.args)
     roles = set(parameters)
     for literal in made:
         roles.update(literal.atom.args)
     found = []
-    for arg in used:
+    for arg in spoken_of:
         if arg in roles and f"<{arg}>" not in syntax:
             found.append(arg)
     return tuple(found)
@@ -319,27 +351,21 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
     """For each slot that takes names in several roles: what becomes known in one of them, and
     not in all.
     """
-    for slot, parameter in enumerate(action.parameters):
+    for slot in range(len(action.parameters)):
         for role in _roles_of_some(book, slot, action, names):
-            rows = _done_with(book, slot, role, names)
-            shown = _shown_of_role(rows, book, action, slot, role, names)
+            done = _done_with(book, slot, role, names)
+            shown = []
+            for fact in _shown_only_by(done, book, action):
+                roles = _roles_in(fact.literal.atom, slot, book.vocabulary, names)
+                if roles is not None and roles <= {role}:
+                    shown.append(fact.revelation)
             if not shown:
                 continue
             title = f"{action.name}_{role}"
-            parameters = [role if each == parameter else each for each in action.parameters]
-            when = circumstance(action.guessed, [attempt.witness for attempt in rows])
-            yield process_of(title, book.template, parameters, when, (), shown)
-
-
-def _shown_of_role(
-    rows: Iterable[Attempt], book: Book, action: ActionModel, slot: int, role: str, names: Names
-) -> list[Revelation]:
-    """What some attempts show of a slot, as something in a role, beyond what the action shows."""
-    shown = []
-    for fact in _shown_only_by(rows, book, action):
-        if _is_about(fact.literal.atom, slot, role, book.vocabulary, names):
-            shown.append(fact.revelation)
-    return shown
+            parameters = [*action.parameters]
+            parameters[slot] = role
+            when = circumstance(action.guessed, [attempt.witness for attempt in done])
+            yield process_of(title, book.template, parameters, when, observes=shown)
 
 
 def _done_with(book: Book, slot: int, role: str, names: Names) -> list[Attempt]:
@@ -353,10 +379,11 @@ def _roles_of_some(book: Book, slot: int, action: ActionModel, names: Names) -> 
     Those that a parameter is called by, and those that cannot be written as one, are left out.
     """
     filled = {attempt.names[slot] for attempt in book.successes}
-    every = [names.roles_of(name) for name in filled]
-    some = every[0].union(*every) - every[0].intersection(*every)
+    roles_of_each = [names.roles_of(name) for name in filled]
+    of_any = set.union(*roles_of_each)
+    of_all = set.intersection(*roles_of_each)
     writable = []
-    for role in some - set(action.parameters):
+    for role in of_any - of_all - set(action.parameters):
         if NAME.fullmatch(role):
             writable.append(role)
     return sorted(writable, key=names.order.__getitem__)
@@ -370,11 +397,13 @@ def _shown_only_by(rows: Iterable[Attempt], book: Book, action: ActionModel) -> 
     return [fact for fact in revelations if fact.clause not in of_all]
 
 
-def _is_about(atom: Atom, slot: int, role: str, vocabulary: Vocabulary, names: Names) -> bool:
-    """True if a fact is about a slot, as something in a role."""
+def _roles_in(atom: Atom, slot: int, vocabulary: Vocabulary, names: Names) -> frozenset[str] | None:
+    """The roles of names in which a fact is about a slot; None if it is not about it."""
+    if str(slot) not in atom.args:
+        return None
     declared = vocabulary.predicates[atom.predicate].args
-    roles = []
-    for arg, each in zip(atom.args, declared, strict=True):
-        if arg == str(slot):
-            roles.append(each)
-    return bool(roles) and all(each == role or each not in names.order for each in roles)
+    roles = set()
+    for arg, role in zip(atom.args, declared, strict=True):
+        if arg == str(slot) and role in names.order:
+            roles.add(role)
+    return frozenset(roles)

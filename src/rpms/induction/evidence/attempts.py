@@ -18,7 +18,7 @@ from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import role_of
 from rpms.logic.belief import Belief
-from rpms.logic.facts import Atom, Literal, kind_of
+from rpms.logic.facts import Atom, Literal, kind_of, unseen_of
 from rpms.logic.rules import ANYTHING, Predicate
 from rpms.store.evidence import Witness
 
@@ -41,6 +41,9 @@ class Known(NamedTuple):
 
 
 NOTHING_KNOWN = Known(0, 0)
+
+
+Occasion = tuple[str, tuple[str, ...]]  # An episode, and the things that an action was done to
 
 
 class Attempt(NamedTuple):
@@ -70,6 +73,13 @@ class Attempt(NamedTuple):
     shown: int = 0
     # And those of which some fact about things that are known by now is unknown still
     hidden: int = 0
+
+    @property
+    def occasion(self) -> Occasion:
+        """Attempts on one occasion are one witness: most facts hold for a whole episode, so that
+        what is tried again with the same things mostly comes out as before.
+        """
+        return self.witness.episode, self.names
 
     @property
     def names_twice(self) -> bool:
@@ -117,7 +127,7 @@ class Book:
     beliefs: list[tuple[Belief, Belief]] = field(default_factory=list)
     """Beliefs before and after the first attempts: a fixed name may be found to be one only
     later."""
-    kept: tuple[object, Any] | None = field(default=None, init=False, compare=False)
+    needs: Any = field(default=None, init=False, compare=False)
     """The needs last drawn from it, with what they rest on."""
     columns: Any = field(default=None, init=False, compare=False)
     """Its attempts as a table."""
@@ -207,6 +217,10 @@ class Book:
     def successes(self) -> list[Attempt]:
         return [attempt for attempt in self.attempts if not attempt.refused]
 
+    @property
+    def refusals(self) -> list[Attempt]:
+        return [attempt for attempt in self.attempts if attempt.refused]
+
     def holds(self, literal: Literal, attempt: Attempt) -> bool:
         """True if a literal was known to hold before an attempt."""
         known = attempt.false if literal.negated else attempt.true
@@ -234,7 +248,8 @@ class Book:
         """True facts and false facts of some names: all, or those at some places in the list of
         facts.
         """
-        true = false = 0
+        true = 0
+        false = 0
         slots = slots_of(names)
         answers = self.vocabulary.answers(belief)
         for args, facts in self._by_args(tuple(places) or range(len(self.facts))).items():
@@ -406,8 +421,9 @@ class Book:
             for _ in range(LIMITS.probes):
                 # nobody has seen `lamp ?` yet: if it is known not to be in a place, then all that
                 # is there is known
-                name = f"{dice.choice(kinds)} ?"
-                before[ANYTHING] = after[ANYTHING] = name
+                name = unseen_of(dice.choice(kinds))
+                before[ANYTHING] = name
+                after[ANYTHING] = name
                 if _became_known(atom, step, before, after) and observer.may_show(atom):
                     self.probes[atom] = Probe(name, len(self.attempts))
                     break

@@ -50,6 +50,8 @@ class Bindings:
     answers: AskedOnce  # Of the belief
     dice: Random | None = None  # To try names in any order; in the belief's own without
     nodes: int = 2_000  # Names that are put into slots at most
+    _left: int = 0  # Names that may still be put into slots
+    _most: float = 0.0  # What the literals that do not hold may cost
     _known: dict[int, Sequence[str]] = field(default_factory=dict)
     """By slot, the names that may fill it."""
     _choices: dict[tuple[int, tuple[str, ...]], list[_Choice]] = field(default_factory=dict)
@@ -64,8 +66,9 @@ class Bindings:
         `wanted`: the cost of each literal. One of which nothing is known does not hold.
         """
         wants = [self._want(bit, cost) for bit, cost in wanted.items()]
-        chosen = set(slots).union(*(want.slots for want in wants))
-        ordered = in_order(sorted(chosen), [want.slots for want in wants])
+        wanted_slots = [want.slots for want in wants]
+        to_fill = set(slots).union(*wanted_slots)
+        ordered = in_order(sorted(to_fill), wanted_slots)
         self._choices.clear()
         self._left = self.nodes
         self._most = most
@@ -73,20 +76,29 @@ class Bindings:
         for want in wants:
             if not want.slots and not self._holds(want, {}):
                 missing.append(want)
-        first = Binding({}, _mask(missing), _cost(missing))
+        cost = sum(want.cost for want in missing)
+        first = Binding({}, mask_of(want.bit for want in missing), cost)
         if first.cost <= most:
-            yield from self._extend(ordered, wants, first, most)
+            yield from self._extend(ordered, wants, first)
 
     def _want(self, bit: int, cost: float) -> _Want:
         literal = literal_of(self.book.facts, bit)
-        predicate, args = literal.atom
-        parsed = tuple(int(arg) if arg.isdigit() else arg for arg in args)
-        return _Want(bit, predicate, parsed, literal.negated, slots_in(literal.atom), cost)
+        args: list[int | str] = []
+        for arg in literal.atom.args:
+            args.append(int(arg) if arg.isdigit() else arg)
+        return _Want(
+            bit,
+            predicate=literal.atom.predicate,
+            args=tuple(args),
+            negated=literal.negated,
+            slots=slots_in(literal.atom),
+            cost=cost,
+        )
 
     def _extend(
-        self, slots: Sequence[int], wants: Sequence[_Want], found: Binding, most: float
+        self, slots: Sequence[int], wants: Sequence[_Want], found: Binding
     ) -> Iterator[Binding]:
-        """Fill the slots that are left."""
+        """Fill the slots that are left, at no more than the cost that is allowed."""
         if not slots:
             yield found
             return
@@ -101,10 +113,10 @@ class Bindings:
                 continue
             self._left -= 1
             cost = found.cost + choice.cost
-            if cost <= most:
+            if cost <= self._most:
                 names = {**found.names, slot: choice.name}
                 more = Binding(names, found.missing | choice.missing, cost)
-                yield from self._extend(rest, wants, more, most)
+                yield from self._extend(rest, wants, more)
 
     def _choices_for(
         self, slot: int, wants: Sequence[_Want], names: Mapping[int, str]
@@ -164,14 +176,6 @@ def _completed_by(slot: int, wants: Iterable[_Want], names: Iterable[int]) -> li
         if slot in want.slots and want.slots <= bound:
             found.append(want)
     return found
-
-
-def _cost(wants: Iterable[_Want]) -> float:
-    return sum(want.cost for want in wants)
-
-
-def _mask(wants: Iterable[_Want]) -> int:
-    return mask_of(want.bit for want in wants)
 
 
 def in_order(slots: Sequence[int], wanted: Sequence[frozenset[int]]) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import overload
 
-from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.attempts import Attempt, Book, Occasion
 from rpms.induction.evidence.literals import Row, literals_after, row_of, signed
 from rpms.induction.evidence.witnesses import independent
 from rpms.induction.thresholds import LIMITS
@@ -31,7 +31,7 @@ class Columns:
         self.shown = [0] * (2 * self.size)
         """By literal, the successes after which it held, and before which it did not."""
         self.first_wins = 0
-        """Of the successes with the same names in an episode, the first."""
+        """The first success on each occasion."""
         self.undone = all_of(self.size)
         """Facts that every success made false whose things were all different."""
         self.names: set[str] = set()
@@ -41,12 +41,12 @@ class Columns:
         self._attempts = book.attempts
         self._imagined = book.imagined
         self._slots = len(book.slots)
-        self._seen: dict[tuple[str, tuple[str, ...]], int] = {}
-        """By episode and names, the attempts that count as one witness."""
-        self._alone = 0  # The attempts that no other repeats
-        self._repeated: dict[tuple[str, tuple[str, ...]], int] = {}
-        """Of the witnesses, those that are several attempts."""
-        self._won_with: set[tuple[str, tuple[str, ...]]] = set()
+        self._seen: dict[Occasion, int] = {}
+        """The attempts on each occasion, which count as one witness."""
+        self._alone = 0  # The attempts that are alone on their occasion
+        self._repeated: dict[Occasion, int] = {}
+        """The attempts on each occasion with several of them."""
+        self._won_on: set[Occasion] = set()
         self._done: list[set[tuple[str, str]]] = [set() for _ in range(self._slots)]
         """By slot, the names with which it worked, by episode."""
         self._again: list[list[Attempt] | None] = [[] for _ in range(self._slots)]
@@ -90,21 +90,21 @@ class Columns:
             self.shown[bit] |= this
         if not attempt.names_twice:
             self.undone &= after.fails
-        witness = attempt.witness.episode, attempt.names
-        if witness not in self._won_with:
-            self._won_with.add(witness)
+        occasion = attempt.occasion
+        if occasion not in self._won_on:
+            self._won_on.add(occasion)
             self.first_wins |= this
 
     def _count(self, attempt: Attempt, this: int) -> None:
         """Count an attempt as a witness, or together with those that it repeats."""
-        witness = attempt.witness.episode, attempt.names
-        before = self._seen.get(witness, 0)
-        self._seen[witness] = before | this
+        occasion = attempt.occasion
+        before = self._seen.get(occasion, 0)
+        self._seen[occasion] = before | this
         if not before:
             self._alone |= this
             return
         self._alone &= ~before
-        self._repeated[witness] = before | this
+        self._repeated[occasion] = before | this
 
     def _note_repetition(self, attempt: Attempt) -> None:
         """Note what was done to things with which the action had worked in the episode."""
@@ -122,8 +122,11 @@ class Columns:
 
     def independent(self, some: int) -> int:
         """Number of independent witnesses among some attempts."""
-        several = sum(1 for same in self._repeated.values() if same & some)
-        return (some & self._alone).bit_count() + several
+        count = (some & self._alone).bit_count()
+        for same in self._repeated.values():
+            if same & some:
+                count += 1
+        return count
 
     def done_before(self) -> frozenset[Witness]:
         """Refusals with a thing with which the action had worked in the episode, and never did so
@@ -184,8 +187,9 @@ class Steps(Sequence[Witness]):
 
 def columns_of(book: Book) -> Columns:
     """The table of a book, made once for as long as its facts are the same."""
-    kept: Columns | None = book.columns
-    if kept is None or not kept.fits(book):
-        book.columns = kept = Columns(book)
-    kept.catch_up()
-    return kept
+    columns: Columns | None = book.columns
+    if columns is None or not columns.fits(book):
+        columns = Columns(book)
+        book.columns = columns
+    columns.catch_up()
+    return columns

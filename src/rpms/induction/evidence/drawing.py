@@ -9,7 +9,7 @@ from rpms.logic.belief import Belief
 from rpms.logic.facts import grouped, kind_of
 
 
-class _Known(NamedTuple):
+class _InRoles(NamedTuple):
     """The names in some roles, in their order and as a set."""
 
     names: Sequence[str]
@@ -27,7 +27,8 @@ class NamesAround:
         """By thing, where it was last seen."""
         self._things = grouped((where, name) for name, where in self._places.items())
         """By place, the things that were last seen there."""
-        self._known: dict[tuple[str, ...], _Known] = {}
+        self._in_roles: dict[tuple[str, ...], _InRoles] = {}
+        """By roles, the names that are known in any of them."""
         self._fitting: dict[tuple[str, frozenset[str]], Sequence[str]] = {}
 
     def draw(
@@ -47,18 +48,19 @@ class NamesAround:
                 if name in known.every and name not in chosen:
                     fit.append(name)
             chosen.append(dice.choice(fit or known.names))
-        if not twice and len(set(chosen)) < len(chosen):
+        names_twice = len(set(chosen)) < len(chosen)
+        if names_twice and not twice:
             return None
         return tuple(chosen)
 
-    def _names_in(self, roles: tuple[str, ...]) -> _Known:
+    def _names_in(self, roles: tuple[str, ...]) -> _InRoles:
         """Known names in any of some roles, each once."""
-        if roles not in self._known:
+        if roles not in self._in_roles:
             names = names_in(self._belief, roles)
-            self._known[roles] = _Known(names, frozenset(names))
-        return self._known[roles]
+            self._in_roles[roles] = _InRoles(names, frozenset(names))
+        return self._in_roles[roles]
 
-    def _likely(self, known: _Known, chosen: Sequence[str], dice: Random) -> Sequence[str]:
+    def _likely(self, known: _InRoles, chosen: Sequence[str], dice: Random) -> Sequence[str]:
         """Names of which facts often hold together with those already chosen; none, now and
         then.
         """
@@ -72,7 +74,7 @@ class NamesAround:
             return () if where is None else (where,)
         return ()
 
-    def _near(self, known: _Known) -> Sequence[str]:
+    def _near(self, known: _InRoles) -> Sequence[str]:
         """The agent's place, if it is one of the known names, else the things that are there."""
         if self._here is None:
             return ()
@@ -82,8 +84,7 @@ class NamesAround:
 
     def of_kinds(self, role: str, kinds: frozenset[str]) -> Sequence[str]:
         """The known names in a role that are of some kinds."""
-        key = role, kinds
-        if key not in self._fitting:
+        if (role, kinds) not in self._fitting:
             known = self._belief.names.get(role, ())
-            self._fitting[key] = [name for name in known if kind_of(name) in kinds]
-        return self._fitting[key]
+            self._fitting[role, kinds] = [name for name in known if kind_of(name) in kinds]
+        return self._fitting[role, kinds]

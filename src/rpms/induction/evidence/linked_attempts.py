@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rpms.induction.evidence.attempts import Attempt, Book
 from rpms.induction.evidence.revelations import Observer, SeenStep, slots_of
-from rpms.induction.evidence.templates import Names
+from rpms.induction.evidence.templates import Names, knows
 from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.belief import Belief, FactBelief
@@ -30,7 +30,7 @@ def unseen_name(before: Belief, after: Belief) -> str:
     """
     here = before.location or ""
     there = after.location or ""
-    if there == here or not isinstance(before, FactBelief) or _is_named(there, before):
+    if there == here or not isinstance(before, FactBelief) or knows(before, there):
         return there
     for relation in _relations_of(here, before):
         if after.truth(relation) is Truth.FALSE:
@@ -38,10 +38,6 @@ def unseen_name(before: Belief, after: Belief) -> str:
             if name:
                 return name
     return there
-
-
-def _is_named(place: str, belief: Belief) -> bool:
-    return any(place in names for names in belief.names.values())
 
 
 def _replaced_name(relation: Atom, here: str, there: str, after: Belief) -> str:
@@ -161,7 +157,7 @@ class Linked:
             return
         if here in attempt.names or len(self.near.attempts) >= LIMITS.linked_attempts:
             return
-        role = self._role_of_place(step.before, here)
+        role = next(self.vocabulary.roles_of_place(step.before), None)
         if role is None:
             return
         self._add_placed(_Recorder(attempt, step, known, dice), here, role)
@@ -201,13 +197,6 @@ class Linked:
             self.placeless += 1
             self._count_sides(step, attempt.names)
 
-    def _role_of_place(self, belief: Belief, here: str) -> str | None:
-        """The role of the agent's place; None if no predicate says where the agent is."""
-        for predicate in self.vocabulary.placing:
-            if belief.value(predicate.name, (here,)):
-                return predicate.args[0]
-        return None
-
     def _count_sides(self, step: SeenStep, named: Sequence[str]) -> None:
         """Count facts that changed about something not named, by the relation that tells which
         thing that is.
@@ -222,12 +211,11 @@ class Linked:
             self.sides.setdefault(side, SideCount({}, {}))
         for side, count in self.sides.items():
             for thing in _things_in(side.relation, slots, certain):
-                fact = side.effect.atom.bind({**slots, ANYTHING: thing})
-                was_false = before.truth(fact) is Truth.of(side.effect.negated)
-                if not was_false:
+                effect = side.effect.bind({**slots, ANYTHING: thing})
+                if effect.truth(before) is not Truth.FALSE:
                     continue
-                came_true = after.truth(fact) is Truth.of(not side.effect.negated)
-                told = count.good if came_true else count.bad
+                came_about = effect.truth(after) is Truth.TRUE
+                told = count.good if came_about else count.bad
                 told.setdefault((step.witness.episode, *named, thing), step.witness)
 
     def _came_about(self, step: SeenStep, attempt: Attempt) -> Iterator[Atom]:
@@ -249,9 +237,8 @@ def _became_true(atom: Atom, step: SeenStep) -> bool:
 
 def _facts_about_names(belief: FactBelief) -> list[Atom]:
     """Facts that are known to hold, each of certain things."""
-    known = belief.known.items()
     found: list[Atom] = []
-    for atom, holds in known:
+    for atom, holds in belief.known.items():
         if holds and ANYTHING not in atom.args:
             found.append(atom)
     return found

@@ -131,6 +131,11 @@ def has_names(atom: Atom) -> bool:
     return any(not arg.isdigit() for arg in atom.args)
 
 
+def is_about_names_alone(atom: Atom) -> bool:
+    """True if a fact is about things by their names, and about no slot."""
+    return has_names(atom) and not slots_in(atom)
+
+
 def kind_in(slot: int, kind: str) -> Literal:
     """The literal that the thing in a slot is of a kind."""
     return Literal(Atom("kind", (str(slot), kind)))

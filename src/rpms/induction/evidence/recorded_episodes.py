@@ -46,10 +46,10 @@ def _trace_of(path: Path, record: EpisodeRecord) -> Trace:
     """An episode of a run."""
     return Trace(
         whole_letters(f"{path.name}/{record.task}"),
-        record.task,
-        record.row.type,
-        whole_letters(record.steps[0].observation),
-        spoken(record.steps, record.row.ending),
+        task=record.task,
+        kind=record.row.type,
+        opening=whole_letters(record.steps[0].observation),
+        steps=spoken(record.steps, record.row.ending),
     )
 
 
@@ -62,9 +62,9 @@ def spoken(steps: Sequence[Happening], ending: Ending) -> tuple[Spoken, ...]:
             Spoken(
                 whole_letters(step.command),
                 whole_letters(step.result),
-                step.score,
-                is_last and ending is Ending.WON,
-                is_last and ending is Ending.LOST,
+                score=step.score,
+                won=is_last and ending is Ending.WON,
+                lost=is_last and ending is Ending.LOST,
             )
         )
     return tuple(found)
@@ -88,7 +88,8 @@ def replayed(world: World, trace: Trace) -> Iterator[ReplayedStep]:
         before = after
         after = Situation(world.update(before.belief, step.command, step.answer), goal)
         witness = Witness(trace.episode, number)
-        yield ReplayedStep(witness, step, world.infeasible(step.answer), before, after)
+        refused = world.infeasible(step.answer)
+        yield ReplayedStep(witness, step, refused, before=before, after=after)
 
 
 def read_differently(world: World, runs: Sequence[Path]) -> str:

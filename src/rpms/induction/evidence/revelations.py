@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
+from rpms.induction.evidence.templates import knows
 from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.logic.actions import role_of
 from rpms.logic.belief import Belief
@@ -76,7 +77,8 @@ class Observer(NamedTuple):
         others = {}
         for role, known in self.step.after.names.items():
             others[role] = [name for name in known if name not in self.names]
-        shown = hidden = 0
+        shown = 0
+        hidden = 0
         for place, atom in enumerate(revelations):
             if self._depends_on_place(atom):
                 continue
@@ -115,8 +117,7 @@ class Observer(NamedTuple):
         """True if all names were known before: that what was just found in a box does not lie on
         the floor is no answer to the question what lies there.
         """
-        known = self.step.before.names.values()
-        return all(any(name in some for some in known) for name in names)
+        return all(knows(self.step.before, name) for name in names)
 
     def _pools(self, atom: Atom, others: Mapping[str, Sequence[str]]) -> list[Sequence[str]]:
         """For each argument, the names that it may stand for: all others in the role of `_`, the

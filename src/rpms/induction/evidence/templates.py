@@ -10,7 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.actions import PARAMETER, fixed_words, names_for
+from rpms.logic.actions import PARAMETER, ActionSchema, fixed_words, names_for
 from rpms.logic.belief import Belief
 from rpms.logic.facts import kind_of
 
@@ -37,6 +37,11 @@ def pattern_of(template: str) -> re.Pattern[str]:
     return re.compile("(.+)".join(map(re.escape, template.split(SLOT))))
 
 
+def beginning_of(template: str) -> str:
+    """The words of a template before its first slot."""
+    return template.partition(SLOT)[0]
+
+
 class ReadCommand(NamedTuple):
     """A command as an instance of a template: `heat <> with <>` and the names in its slots."""
 
@@ -57,6 +62,11 @@ def signature_of(syntax: str) -> Signature:
     pattern = PARAMETER.sub(r"(\\S.*?)", re.escape(syntax))
     template = PARAMETER.sub(SLOT, syntax)
     return Signature(template, tuple(PARAMETER.findall(syntax)), re.compile(pattern))
+
+
+def template_of(schema: ActionSchema) -> str:
+    """The template of a schema's commands."""
+    return PARAMETER.sub(SLOT, schema.syntax[0])
 
 
 class Names:
@@ -119,10 +129,13 @@ class Names:
 
     def _settle_fixed_names(self) -> None:
         """Find the names that are known in most episodes, and the roles that have few names."""
-        common = sorted(self._unnumbered, key=lambda name: -self.spread[name])
-        common = common[: LIMITS.most_widespread]
+        most_spread_first = sorted(self._unnumbered, key=self.spread.__getitem__, reverse=True)
         least = LIMITS.widespread * self.episodes
-        self._widespread = tuple(name for name in common if self.spread[name] >= least)
+        widespread = []
+        for name in most_spread_first[: LIMITS.most_widespread]:
+            if self.spread[name] >= least:
+                widespread.append(name)
+        self._widespread = tuple(widespread)
         sizes: Counter[str] = Counter()
         for roles in self.roles.values():
             sizes.update(roles)
@@ -178,7 +191,9 @@ class Names:
         """Take the names out of a command: as the world declares it, or all that are known."""
         if command not in self._readings:
             reading = self._declared(command) or self._taken_apart(command)
-            self._readings[command] = reading if reading.names else self._by_form(command, reading)
+            if not reading.names:
+                reading = self._by_form(command, reading)
+            self._readings[command] = reading
         return self._readings[command]
 
     def _by_form(self, command: str, reading: ReadCommand) -> ReadCommand:
@@ -226,6 +241,11 @@ def fill(template: str, names: Sequence[str]) -> str:
     """A command: a template with names in its slots."""
     pieces = zip(template.split(SLOT), (*names, ""), strict=True)
     return "".join(piece + name for piece, name in pieces)
+
+
+def knows(belief: Belief, name: str) -> bool:
+    """True if a belief lists a name, in any role."""
+    return any(name in names for names in belief.names.values())
 
 
 def names_in(belief: Belief, roles: Collection[str]) -> Sequence[str]:

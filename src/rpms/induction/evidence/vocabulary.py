@@ -1,6 +1,6 @@
 """The facts that a world's belief answers, and some of the beliefs that were seen, to ask later."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -42,6 +42,17 @@ class Vocabulary:
             if predicate.exclusive == "always" and len(predicate.args) == 1:
                 found.append(predicate)
         return found
+
+    @property
+    def place_role(self) -> str:
+        """The role of places, by the first predicate that says where the agent is."""
+        return self.placing[0].args[0]
+
+    def roles_of_place(self, belief: Belief) -> Iterator[str]:
+        """Roles of the agent's place; none where no predicate says where the agent is."""
+        for predicate in self.placing:
+            if belief.location is not None and belief.value(predicate.name, (belief.location,)):
+                yield predicate.args[0]
 
     @cached_property
     def companions(self) -> frozenset[str]:

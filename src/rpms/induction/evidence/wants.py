@@ -20,7 +20,7 @@ from rpms.logic.goal import Goal
 from rpms.logic.rules import Predicate
 from rpms.store.evidence import Spoken, Witness
 
-FIELDS: Mapping[str, tuple[str, ...]] = {"object": ("x", "y"), "destination": ("p", "q")}
+FIELDS: Mapping[str, tuple[str, str]] = {"object": ("x", "y"), "destination": ("p", "q")}
 """The fields of a goal that name things, and the variables that stand for these."""
 SWAP = {"x": "y", "y": "x"}
 """The two objects of a pair in each other's place."""
@@ -134,17 +134,23 @@ class Story:
     def _end_or_go_on(self, lifted: Sequence[_Named], step: Spoken, witness: Witness) -> None:
         """Record a win, or that the episode went on; a lost one may have met the goal."""
         if step.won:
-            states = tuple(each.state for each in lifted)
-            ways = tuple(each.names for each in lifted)
-            self._book.wins.append(Win(states, self._since, self._first, ways, witness))
+            win = Win(
+                states=tuple(each.state for each in lifted),
+                since=self._since,
+                first=self._first,
+                named=tuple(each.names for each in lifted),
+                witness=witness,
+            )
+            self._book.wins.append(win)
         elif not step.lost:
             for each in lifted:
                 self._went_on(each, witness)
 
     def _date(self, now: Iterable[Atom]) -> None:
         """Note since when facts hold that hold now."""
+        now_first = dict.fromkeys(now, self._steps)
         self._since = {atom: self._since.get(atom, self._steps) for atom in now}
-        self._first = {**dict.fromkeys(now, self._steps), **self._first}
+        self._first = {**now_first, **self._first}
 
     def _went_on(self, named: _Named, witness: Witness) -> None:
         """Record a state in which the episode went on, and the facts that had held by then."""
@@ -188,7 +194,8 @@ class Story:
         for predicate in self._book.vocabulary.predicates.values():
             holds = predicate.name
             fails = NOT + predicate.name
-            if not predicate.args or (holds not in changing and fails not in changing):
+            may_change = holds in changing or fails in changing
+            if not predicate.args or not may_change:
                 continue
             for args in _arguments(predicate, things, names):
                 value = answers[predicate.name, args]
@@ -209,14 +216,15 @@ def _arguments(
 
 def literal_in(atom: Atom) -> Literal:
     """The literal that an atom of a state stands for."""
-    return Literal(
-        Atom(atom.predicate.removeprefix(NOT), atom.args), atom.predicate.startswith(NOT)
-    )
+    negated = atom.predicate.startswith(NOT)
+    return Literal(Atom(atom.predicate.removeprefix(NOT), atom.args), negated)
 
 
 def atom_of(literal: Literal) -> Atom:
     """The atom that stands for a literal in a state."""
-    return Atom(NOT * literal.negated + literal.atom.predicate, literal.atom.args)
+    if not literal.negated:
+        return literal.atom
+    return Atom(NOT + literal.atom.predicate, literal.atom.args)
 
 
 def _in_role(things: Sequence[str], role: str, names: Names) -> list[str]:
@@ -252,22 +260,24 @@ def _bindings(things: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
     destination.
     """
     choices = []
-    for name, variables in FIELDS.items():
-        known = things[name]
-        ways: list[dict[str, str]] = [{variables[0]: thing} for thing in known]
+    for name, (first, second) in FIELDS.items():
+        ways = [{first: thing} for thing in things[name]]
         if name == "object":
-            for pair in permutations(known, 2):
-                ways.append(dict(zip(variables, pair, strict=True)))
+            for one, other in permutations(things[name], 2):
+                ways.append({first: one, second: other})
         choices.append(ways or [{}])
     for chosen in product(*choices):
         binding: dict[str, str] = {}
-        for one in chosen:
-            binding |= one
+        for way in chosen:
+            binding |= way
         yield binding
 
 
-def fields_of(used: Container[str]) -> dict[str, str]:
-    """Variable → field of the goal, for those that are used."""
+def fields_of(facts: Iterable[Atom]) -> dict[str, str]:
+    """Variable → field of the goal, for those that some facts are about."""
+    used: set[str] = set()
+    for atom in facts:
+        used.update(atom.args)
     found: dict[str, str] = {}
     for title, variables in FIELDS.items():
         for variable in variables:

@@ -2,18 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from rpms.induction.evidence.attempts import Attempt
-from rpms.induction.thresholds import LIMITS
-from rpms.store.evidence import Witness
+from rpms.induction.evidence.attempts import Attempt, Occasion
 
 
 def independent(attempts: Iterable[Attempt]) -> int:
-    """Number of independent witnesses among attempts.
-
-    What is tried again with the same things in the same episode mostly comes out as before, since
-    most facts hold for a whole episode; it proves nothing more.
-    """
-    return len({(attempt.witness.episode, attempt.names) for attempt in attempts})
+    """Number of independent witnesses among attempts: one for each occasion."""
+    return len({attempt.occasion for attempt in attempts})
 
 
 def _was_refused(attempt: Attempt) -> bool:
@@ -32,8 +26,7 @@ def distinct(
     found: dict[object, Attempt] = {}
     for attempt in attempts:
         facts = (attempt.true, attempt.false)
-        key = (attempt.witness.episode, attempt.names, facts, came(attempt))
-        found.setdefault(key, attempt)
+        found.setdefault((attempt.occasion, facts, came(attempt)), attempt)
     return list(found.values())
 
 
@@ -43,22 +36,11 @@ def done_again(
     """Attempts after one that came to something in the same episode with the same names in some
     slots.
     """
-    done = set()
+    done: set[Occasion] = set()
     for attempt in attempts:
-        key = (attempt.witness.episode, *(attempt.names[slot] for slot in slots))
+        names = tuple([attempt.names[slot] for slot in slots])
+        key = (attempt.witness.episode, names)
         if key in done:
             yield attempt
         elif came(attempt):
             done.add(key)
-
-
-def repeated(attempts: Sequence[Attempt], slots: int) -> frozenset[Witness]:
-    """Refusals with a thing with which the action had worked in the episode, and never did so
-    twice: it was done.
-    """
-    found: set[Witness] = set()
-    for slot in range(slots):
-        again = list(done_again(attempts, (slot,), lambda each: not each.refused))
-        if independent(again) >= LIMITS.several and all(each.refused for each in again):
-            found.update(each.witness for each in again)
-    return frozenset(found)

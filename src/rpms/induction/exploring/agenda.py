@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, combinations, permutations, starmap
 from random import Random
+from typing import NamedTuple
 
 from rpms.induction.conclusions.conclude import Learned, conclude, reconsidered
 from rpms.induction.conclusions.goal_models import GoalModel
@@ -12,8 +13,8 @@ from rpms.induction.conclusions.learned_manual import manual_from, sampled
 from rpms.induction.conclusions.ledger import Ledger
 from rpms.induction.conclusions.needs import needs_of
 from rpms.induction.evidence.attempts import Book
-from rpms.induction.evidence.literals import signed
-from rpms.induction.evidence.templates import SLOT
+from rpms.induction.evidence.literals import row_of
+from rpms.induction.evidence.templates import template_of, verb_of
 from rpms.induction.evidence.wants import (
     FIELDS,
     NOT,
@@ -24,14 +25,15 @@ from rpms.induction.evidence.wants import (
     literal_in,
 )
 from rpms.induction.exploring.first_guesses import WorkingAction
+from rpms.induction.exploring.first_trials import Untried
 from rpms.induction.exploring.goal_guesses import guesses, says_all, words_of, words_said
-from rpms.induction.exploring.laboratory import Laboratory, Untried, laboratory_of
+from rpms.induction.exploring.laboratory import Laboratory, laboratory_of
 from rpms.induction.exploring.past_outcomes import Past
 from rpms.induction.exploring.questions import Question
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.actions import PARAMETER, ActionSchema
+from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
-from rpms.logic.facts import Atom, Clause, Literal, kind_of
+from rpms.logic.facts import Atom, Clause, Literal, Sort, kind_of
 from rpms.logic.goal import Goal
 from rpms.logic.rules import Predicate, Purpose, RuleManual, Stage
 from rpms.planning.plan_graph import Plan
@@ -44,21 +46,26 @@ class Exploring:
     """Settings of an exploration."""
 
     steps: int = 20_000
-    per_episode: int = (
-        0  # Steps of an episode at most; as many as the world gives a player where it is 0
-    )
+    per_episode: int = 0
+    """Steps of an episode at most; as many as the world gives a player where it is 0."""
     seed: int = 0
     imagined: int = 12  # Actions that are imagined at a step
     pursued: int = 10  # Steps that an experiment, or a guess at a goal, may take to prepare
     goals: float = 0.6  # Share of episodes, of goal types not settled yet, that are about the goal
     astray: float = 0.15  # Probability of departing from the plan
     looking: float = 0.2  # Probability of looking at something unknown, without changing anything
-    listing: float = (
-        0.5  # Probability of asking the game for its commands, to find actions that were never seen
-    )
+    listing: float = 0.5
+    """Probability of asking the game for its commands, to find actions that were never seen."""
     played: float = 0.1  # Share of the steps, the last ones, in which the learned manual plays
     aside: int = 10  # One episode in so many is kept aside for verification; none where it is 0
     growth: float = 1.2  # Factor by which the steps have to grow until conclusions are drawn anew
+
+
+class _ByInterest(NamedTuple):
+    """Questions, with the sum of the interest in each and those before it."""
+
+    questions: list[Question]
+    sums: list[float]
 
 
 @dataclass
@@ -83,14 +90,14 @@ class Agenda:
     _deadly_verbs: frozenset[str] = frozenset()
     """First words of commands that often did so, whatever they named."""
     _manual: RuleManual = field(default_factory=RuleManual)
-    _effects: list[frozenset[tuple[str, bool]]] = field(default_factory=list)
-    """By action, predicates and signs."""
+    _effects: list[frozenset[Sort]] = field(default_factory=list)
+    """By action, the sorts of facts that it makes true."""
     changing: frozenset[str] = frozenset()  # Predicates of facts that actions change
     _purposes: dict[object, Purpose] = field(default_factory=dict)
     """By the facts to be brought about."""
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
     """By goal type and guess at what it wants, the episodes with steps towards it."""
-    _by_interest: tuple[list[Question], list[float]] | None = None
+    _by_interest: _ByInterest | None = None
     """The last questions, with the sums of the interest in them."""
     listings: int = 0  # Times that a game was asked for its commands
     novelties: int = 0  # And those at which one was new
@@ -113,14 +120,13 @@ class Agenda:
 
     def _known_actions(self) -> list[WorkingAction]:
         """The actions that have worked, with what they need and make."""
-        models = {model.template: model for model in self.learned.actions} if self.learned else {}
+        if self.learned is None:
+            return []
+        models = {model.template: model for model in self.learned.actions}
         found = []
         for laboratory in self.laboratories:
             effects = [fact.literal for fact in models[laboratory.book.template].effects]
-            makes = []
-            for effect in effects:
-                if not effect.negated:
-                    makes.append(effect.atom)
+            makes = [effect.atom for effect in effects if not effect.negated]
             found.append(WorkingAction(laboratory.odds.needs, makes))
         return found
 
@@ -151,29 +157,38 @@ class Agenda:
         and plan by these: what was refused for want of a doubtful need is not planned again.
         """
         template = self.ledger.names.read(command).template
-        asked = [each for each in self.questions if each.book.template == template]
-        if self.learned is None or not asked or asked[0].is_familiar:
+        before = self.question_about(template)
+        if self.learned is None or before is None or before.is_familiar:
             return
         self.learned = reconsidered(self.learned, self.ledger, template)
-        question = Question(asked[0].schema, asked[0].book)
-        question.asked = asked[0].asked
-        self.questions = [question if each is asked[0] else each for each in self.questions]
+        question = Question(before.schema, before.book)
+        question.asked = before.asked
+        self.questions = [question if each is before else each for each in self.questions]
         self.imagine(dice)
+
+    def question_about(self, template: str) -> Question | None:
+        """The open questions about an action; None if it is not known yet."""
+        for question in self.questions:
+            if question.book.template == template:
+                return question
+        return None
 
     def _was_expected(self, template: str) -> bool:
         """True if the last attempt of an action ended as its needs foretold: plans stay as they
         are.
         """
         book = self.ledger.books[template]
-        known = [each for each in self.laboratories if each.book is book]
-        if not known or known[0].odds.needs.table.size != len(book.facts):
+        needs = None
+        for laboratory in self.laboratories:
+            if laboratory.book is book:
+                needs = laboratory.odds.needs
+                break
+        if needs is None or needs.table.size != len(book.facts):
             return False
-        needs = known[0].odds.needs
-        last = book.attempts[-1]
-        facts = signed(last.true, last.false, needs.table.size)
-        if last.refused:
-            return bool(facts.fails & needs.explanations.explaining)
-        return book.succeeded > LIMITS.several and not facts.fails & needs.bound.safe
+        last = row_of(book.attempts[-1], needs.table.size)
+        if last.attempt.refused:
+            return bool(last.fails & needs.explanations.explaining)
+        return book.succeeded > LIMITS.several and not last.fails & needs.bound.safe
 
     def adopt(self, learned: Learned) -> None:
         """Ask about conclusions from now on."""
@@ -186,19 +201,18 @@ class Agenda:
     def heed_ruin(self) -> None:
         """Note which actions often ended the task: the next episode is not to end by them."""
         books = self.ledger.books.values()
-        often = []
+        self.deadly = {}
         for book in books:
             if _ends_tasks(book.losses, book.succeeded):
-                often.append(book)
-        self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
+                self.deadly[book.template] = Past(book, lambda attempt: attempt.lost)
         self._deadly_verbs = _deadly_verbs(books)
 
     @property
-    def by_interest(self) -> tuple[list[Question], list[float]]:
-        """The questions, with the sum of the interest in each and those before it."""
-        if self._by_interest is None or self._by_interest[0] is not self.questions:
+    def by_interest(self) -> _ByInterest:
+        """The questions, to be drawn by the interest in each."""
+        if self._by_interest is None or self._by_interest.questions is not self.questions:
             interests = [question.interest for question in self.questions]
-            self._by_interest = self.questions, list(accumulate(interests))
+            self._by_interest = _ByInterest(self.questions, list(accumulate(interests)))
         return self._by_interest
 
     def imagine(self, dice: Random) -> None:
@@ -217,7 +231,9 @@ class Agenda:
         self._manual = manual_from(learned, guessing=True)
         self._purposes.clear()
         schemas = self._manual.actions
-        self._effects = [_signs(schema.effects) for schema in schemas]
+        self._effects = []
+        for schema in schemas:
+            self._effects.append(frozenset(effect.signed for effect in schema.effects))
         self._set_up_laboratories(learned)
         self._look_for_untried()
         every = (*schemas, *self._manual.lore.processes)
@@ -255,7 +271,7 @@ class Agenda:
         """
         book = self.ledger.books.get(template)
         is_known = book is not None and book.succeeded >= LIMITS.deadly_often
-        return not is_known and template.split(" ", maxsplit=1)[0] in self._deadly_verbs
+        return not is_known and verb_of(template) in self._deadly_verbs
 
     def chance_of_scoring(self, book: Book, type_: str, topic: str, names: Sequence[str]) -> float:
         """How likely an action scores with things of some kinds where goals have a topic: before
@@ -265,9 +281,12 @@ class Agenda:
         here: list[bool] = []
         elsewhere: list[bool] = []
         for attempt in book.attempts:
-            if attempt.kinds == kinds and not attempt.refused:
-                own = (attempt.goal, attempt.topic) == (type_, topic)
-                (here if own else elsewhere).append(attempt.scored)
+            if attempt.kinds != kinds or attempt.refused:
+                continue
+            if attempt.goal == type_ and attempt.topic == topic:
+                here.append(attempt.scored)
+            else:
+                elsewhere.append(attempt.scored)
         prior = LIMITS.telling
         usual = (sum(elsewhere) + prior * LIMITS.new_fact) / (len(elsewhere) + prior)
         return (sum(here) + usual) / (len(here) + 1)
@@ -328,8 +347,9 @@ class Agenda:
         roles: dict[str, set[str]] = {}
         for name, variables in FIELDS.items():
             word = goal.named(name)
+            first, _ = variables
             if word:
-                roles[variables[0]] = self._roles_of_kind(word)
+                roles[first] = self._roles_of_kind(word)
         found: dict[Atom, None] = {}
         for schema in (*self._manual.actions, *self._manual.lore.processes):
             for effect in schema.effects:
@@ -377,11 +397,16 @@ class Agenda:
         """True if each fact is unmade by all actions that make the other: what is put down is
         not held.
         """
-        for made, undone in ((one.predicate, other.predicate), (other.predicate, one.predicate)):
-            makers = [each for each in self._effects if (made, False) in each]
-            if not makers or not all((undone, True) in each for each in makers):
-                return False
-        return True
+        return self._always_unmakes(one, other) and self._always_unmakes(other, one)
+
+    def _always_unmakes(self, one: Atom, other: Atom) -> bool:
+        """True if every action that makes a fact unmakes another, and there is such an action."""
+        made = Literal(one).signed
+        undone = Literal(other, negated=True).signed
+        makers = [effects for effects in self._effects if made in effects]
+        if not makers:
+            return False
+        return all(undone in effects for effects in makers)
 
     def settled(self, type_: str) -> bool:
         """True if nothing is left to be asked about what goals of a type want."""
@@ -415,8 +440,7 @@ class Agenda:
             return atom.predicate in positional, len(atom.args), str(atom)
 
         stages = [Stage("", (Clause((literal_in(atom),)),)) for atom in sorted(wanted, key=rank)]
-        over = fields_of({arg for atom in wanted for arg in atom.args})
-        return Purpose("guess", over, tuple(stages))
+        return Purpose("guess", fields_of(wanted), tuple(stages))
 
 
 def _deadly_verbs(books: Iterable[Book]) -> frozenset[str]:
@@ -424,11 +448,14 @@ def _deadly_verbs(books: Iterable[Book]) -> frozenset[str]:
     done: Counter[str] = Counter()
     lost: Counter[str] = Counter()
     for book in books:
-        verb = book.template.split(" ")[0]
+        verb = verb_of(book.template)
         done[verb] += book.succeeded
         lost[verb] += book.losses
-    often = [verb for verb, count in lost.items() if _ends_tasks(count, done[verb])]
-    return frozenset(verb for verb in often if lost[verb] >= LIMITS.deadly * done[verb])
+    often = []
+    for verb, count in lost.items():
+        if _ends_tasks(count, done[verb]) and count >= LIMITS.deadly * done[verb]:
+            often.append(verb)
+    return frozenset(often)
 
 
 def _ends_tasks(losses: int, done: int) -> bool:
@@ -443,15 +470,10 @@ def _ends_tasks(losses: int, done: int) -> bool:
 def _wants_of(model: GoalModel) -> Iterator[State]:
     """Wants as wins tell them: first without one that may not be needed."""
     for fact in model.holds:
-        rest = model.state - {atom_of(fact.clause.literals[0])}
+        rest = model.state - {atom_of(fact.literal)}
         if rest and fact.label is Label.POSSIBLE:
             yield rest
     yield model.state
-
-
-def _signs(effects: Iterable[Literal]) -> frozenset[tuple[str, bool]]:
-    """Predicates and signs of effects, whatever they are about."""
-    return frozenset((each.atom.predicate, each.negated) for each in effects)
 
 
 def _only_looking(schemas: Iterable[ActionSchema]) -> list[ActionSchema]:
@@ -460,15 +482,7 @@ def _only_looking(schemas: Iterable[ActionSchema]) -> list[ActionSchema]:
     seeing: list[ActionSchema] = []
     for schema in schemas:
         if schema.effects:
-            acting.add(_template(schema))
+            acting.add(template_of(schema))
         if schema.observes and not schema.others:
             seeing.append(schema)
-    found: list[ActionSchema] = []
-    for schema in seeing:
-        if _template(schema) not in acting:
-            found.append(schema)
-    return found
-
-
-def _template(schema: ActionSchema) -> str:
-    return PARAMETER.sub(SLOT, schema.syntax[0])
+    return [schema for schema in seeing if template_of(schema) not in acting]

@@ -61,8 +61,10 @@ def _told_of(
     sentences = goal.text.split(". ")
     roles = question.schema.variables
     template = question.book.template
-    for names in product(*(named.get(role, ()) for role in roles)):
-        said = fill(template, [IT if name == it else name for name in names])
+    pools = [named.get(role, ()) for role in roles]
+    for names in product(*pools):
+        said_names = [IT if name == it else name for name in names]
+        said = fill(template, said_names)
         if is_named(said, goal.text):
             instance = Instance(question.schema, dict(zip(roles, names, strict=True)))
             yield _Told(_place_of(said, sentences), fill(template, names), instance)

@@ -4,11 +4,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rpms.induction.exploring.agenda import Agenda
+from rpms.induction.exploring.first_trials import Untried
 from rpms.induction.exploring.forward_search import ForwardSearch
-from rpms.induction.exploring.laboratory import Aim, Laboratory, Reach, Trial, Untried
+from rpms.induction.exploring.laboratory import Aim, Laboratory, Reach, Trial
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import names_for
 from rpms.logic.belief import Belief, Situation
@@ -37,6 +38,14 @@ class OngoingEpisode(Protocol):
         ...
 
 
+class _RankedDoubt(NamedTuple):
+    """An open fact, with the place of the laboratory that asks about it."""
+
+    rank: float
+    laboratory: int
+    fact: int
+
+
 @dataclass
 class Experimenter:
     """Chooses trials of declared actions: first tries, near misses, and plans towards either."""
@@ -59,9 +68,10 @@ class Experimenter:
         command = self._pursue()
         if not command:
             trial = self._best_trial()
-            command = trial.command
-            if trial.worth <= LIMITS.informative:
-                command = self._new_aim() or command
+            if trial.worth > LIMITS.informative:
+                command = trial.command
+            else:
+                command = self._new_aim() or trial.command
         if command:
             self._walked = 0
             return command
@@ -125,7 +135,10 @@ class Experimenter:
             if likely:
                 commands.append(dice.choice(likely))
                 weights.append(1 / (1 + laboratory.book.succeeded))
-        return dice.choices(commands, weights)[0] if commands else ""
+        if not commands:
+            return ""
+        [command] = dice.choices(commands, weights)
+        return command
 
     # Elsewhere.
 
@@ -211,29 +224,35 @@ class Experimenter:
         def makeable(atom: Atom) -> bool:
             return atom in reachable()
 
-        return Reach(makeable, meeting.possible, meeting.possible_of_any)
+        return Reach(makeable, meeting)
 
     def _is_made(self, atom: Atom) -> bool:
         """True if some action is known to make a fact true of such things."""
-        names = self._belief.names
         for schema in self.agenda.schemas:
             for effect in schema.effects:
-                if effect.atom.predicate == atom.predicate and not effect.negated:
-                    pairs = zip(effect.atom.args, atom.args, strict=True)
-                    if all(name in names_for(parameter, names) for parameter, name in pairs):
-                        return True
+                if not effect.negated and self._may_be_about(effect.atom, atom):
+                    return True
         return False
+
+    def _may_be_about(self, effect: Atom, atom: Atom) -> bool:
+        """True if an effect is of the same predicate, and the names of a fact may fill it."""
+        if effect.predicate != atom.predicate:
+            return False
+        names = self._belief.names
+        pairs = zip(effect.args, atom.args, strict=True)
+        return all(name in names_for(parameter, names) for parameter, name in pairs)
 
     def _doubts(self) -> list[tuple[Laboratory, int]]:
         """Open facts that a trial could settle, those that tell most rather first."""
-        ranked: list[tuple[float, int, int]] = []
+        ranked: list[_RankedDoubt] = []
         laboratories = self.agenda.laboratories
         for place, laboratory in enumerate(laboratories):
             for doubt, worth in laboratory.doubts().items():
                 if worth > LIMITS.informative:
-                    ranked.append((worth * self.episode.dice.random(), place, doubt))
+                    rank = worth * self.episode.dice.random()
+                    ranked.append(_RankedDoubt(rank, place, doubt))
         ranked.sort(reverse=True)
-        return [(laboratories[place], doubt) for _, place, doubt in ranked]
+        return [(laboratories[each.laboratory], each.fact) for each in ranked]
 
     def _take(self, aim: Aim) -> str:
         """The first step of a plan towards an aim; empty where there is none."""

@@ -51,7 +51,8 @@ class Explorer:
         for number, trace in enumerate(known, 1):
             if self.steps >= self.until:
                 return known[number - 1 :]
-            self.episodes, self.steps = number, self.steps + len(trace.steps)
+            self.episodes = number
+            self.steps += len(trace.steps)
             self.note_type(trace)
             aside = self._kept_aside(number)
             self._ledger_for(apart=aside).read(trace)
@@ -63,7 +64,8 @@ class Explorer:
 
     def _kept_aside(self, number: int) -> bool:
         """True if nothing is learned from an episode, so that it can verify the rest."""
-        return self.exploring.aside > 0 and number % self.exploring.aside == 0
+        every = self.exploring.aside
+        return every > 0 and number % every == 0
 
     def explore(self) -> Iterator[Trace]:
         """Play until there were so many steps.
@@ -79,8 +81,11 @@ class Explorer:
             self.episodes += 1
             self.steps += max(1, len(trace.steps))
             self.note_type(trace)
-            idle = not trace.steps and self.failed == failed_before
-            self._without_trials = self._without_trials + 1 if idle else 0
+            is_idle = not trace.steps and self.failed == failed_before
+            if is_idle:
+                self._without_trials += 1
+            else:
+                self._without_trials = 0
             yield trace
             self._conclude_after(trace)
 
@@ -98,17 +103,19 @@ class Explorer:
         types that are known as little, the one with the most tasks comes first; of its tasks, those
         of the kind that was explored least.
         """
-        by_type = grouped((type_, task) for task in tasks for type_ in self._types_of(task))
-        unsettled = []
-        for type_ in by_type:
-            if not self.agenda.settled(type_):
-                unsettled.append(type_)
+        by_type: dict[str, list[Task]] = {}
+        for task in tasks:
+            for type_ in self._types_of(task):
+                by_type.setdefault(type_, []).append(task)
+        unsettled = [type_ for type_ in by_type if not self.agenda.settled(type_)]
         if not unsettled:
             return tasks
-        order = {}
-        for type_ in unsettled:
-            order[type_] = (self._familiarity(type_), -len(by_type[type_]), type_)
-        return self._of_rarest_kind(by_type[min(unsettled, key=order.__getitem__)])
+
+        def rank(type_: str) -> tuple[float, int, str]:
+            return self._familiarity(type_), -len(by_type[type_]), type_
+
+        least_known = min(unsettled, key=rank)
+        return self._of_rarest_kind(by_type[least_known])
 
     def _familiarity(self, type_: str) -> float:
         """Wins of a type, and a part of one for each episode."""
@@ -120,7 +127,8 @@ class Explorer:
     def _of_rarest_kind(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """The tasks of the kind that was explored least, by the world's own division."""
         by_kind = grouped((task.type, task) for task in tasks)
-        return by_kind[min(by_kind, key=lambda kind: self._explored[kind])]
+        rarest = min(by_kind, key=self._explored.__getitem__)
+        return by_kind[rarest]
 
     def type_of(self, task: Task) -> str:
         """Type of a task's goal, as its opening said; the type that the world gives it where it
@@ -130,11 +138,9 @@ class Explorer:
 
     def _types_of(self, task: Task) -> set[str]:
         """Type of a task's goal; before it is opened, those that its like had."""
-        return (
-            {self._types[task.id]}
-            if task.id in self._types
-            else self._seen.get(task.type, {task.type})
-        )
+        if task.id in self._types:
+            return {self._types[task.id]}
+        return self._seen.get(task.type, {task.type})
 
     def note_type(self, trace: Trace) -> str:
         """Note the type of an episode's goal, and return it."""
@@ -163,6 +169,7 @@ class Explorer:
         number = self.episodes + 1
         name = f"{number}:{task.id}"
         aside = self._kept_aside(number) and not mending
+        learns = not aside and not mending
         with ExitStack() as opened:
             try:
                 game = opened.enter_context(closing(self.world.open(task, self.setting)))
@@ -170,20 +177,24 @@ class Explorer:
             except (WorldError, FileError) as error:
                 self._count_failure(number, error)
                 return Trace(name, task.id, task.type, "")  # teaches nothing
-            diary = Diary(self._ledger_for(apart=aside or mending), name, opening)
+            diary = Diary(self._ledger_for(apart=not learns), name, opening)
             dice = Random(f"{self.exploring.seed}:{number}")  # noqa: S311
             self.agenda.imagine(dice)
             session = Session(self.agenda, diary, game, dice, about_goal=mending)
-            until = self.exploring.steps if mending else self.until
-            left = min(self.exploring.per_episode or self.world.step_budget, until - self.steps)
             try:
-                self._play(session, left, learns=not aside and not mending)
+                self._play(session, self._steps_of_episode(mending=mending), learns=learns)
             except WorldError as error:
                 self._count_failure(number, error)  # the steps until then still count
         trace = Trace(name, task.id, task.type, opening, tuple(diary.steps))
         if aside:
             self.aside.append(trace)
         return trace
+
+    def _steps_of_episode(self, *, mending: bool) -> int:
+        """The steps that the next episode may have at most."""
+        until = self.exploring.steps if mending else self.until
+        per_episode = self.exploring.per_episode or self.world.step_budget
+        return min(per_episode, until - self.steps)
 
     def _ledger_for(self, *, apart: bool) -> Ledger:
         """The ledger of an episode; one of its own where nothing is learned but names."""
@@ -193,15 +204,20 @@ class Explorer:
 
     def _play(self, session: Session, steps: int, *, learns: bool) -> None:
         """Play until the game is over, the steps are used, or there is nothing left to ask."""
-        for session.left in range(steps, 0, -1):
+        for step in range(steps):
+            session.left = steps - step
             command = session.choose()
             if not command:
                 break
             outcome = session.game.step(command)
-            lost = outcome.done and not outcome.won
-            refused = session.diary.add(
-                Spoken(command, outcome.observation, outcome.score, outcome.won, lost)
+            spoken = Spoken(
+                command,
+                outcome.observation,
+                score=outcome.score,
+                won=outcome.won,
+                lost=outcome.done and not outcome.won,
             )
+            refused = session.diary.add(spoken)
             session.told(command, refused=refused)
             if learns:
                 self._learn_at_once(command, session.dice)

@@ -58,12 +58,14 @@ class FirstGuesses:
         refuted = union(attempt.false for attempt in self.book.successes)
         few = min(LIMITS.needs_fact, LIMITS.usual_needs / max(1, len(self.book.facts)))
         found = {}
+        possible = self.attainable & ~refuted
         for place, atom in enumerate(self.book.facts):
-            if self.attainable & ~refuted & 1 << place:
-                chance = few * self.usual.get(atom.predicate, 1.0)
-                if self.analogous >> place & 1:
-                    chance *= LIMITS.by_analogy
-                found[place] = min(LIMITS.needs_fact, chance)
+            if not possible >> place & 1:
+                continue
+            chance = few * self.usual.get(atom.predicate, 1.0)
+            if self.analogous >> place & 1:
+                chance *= LIMITS.by_analogy
+            found[place] = min(LIMITS.needs_fact, chance)
         return found
 
     def _draw(self) -> int:
@@ -108,6 +110,7 @@ class FirstGuesses:
         return weights
 
     def _goes_with(self, place: int, guess: int) -> bool:
+        """True if a fact excludes none of those in a guess."""
         for other in bits(guess):
             key = (place, other)
             if key not in self._apart:
@@ -121,17 +124,14 @@ class FirstGuesses:
         have none of it; where all have some, as if facts were needed independently.
         """
         independent = prod(1 - self.chances[place] for place in bits(lacking))
-        fitting = sum(not guess & lacking for guess in self.guesses)
-        return (fitting + independent) / (len(self.guesses) + 1)
+        fitting = [guess for guess in self.guesses if not guess & lacking]
+        return (len(fitting) + independent) / (len(self.guesses) + 1)
 
 
 def _least_lacking(book: Book) -> list[int]:
     """By refusal, the facts that were lacking; without refusals that lacked more than another."""
     found: list[int] = []
-    every = set()
-    for attempt in book.attempts:
-        if attempt.refused:
-            every.add(attempt.false)
+    every = {attempt.false for attempt in book.refusals}
     for lacking in sorted(every, key=int.bit_count):
         if all(other & ~lacking for other in found):
             found.append(lacking)
@@ -152,11 +152,12 @@ def needed_by(others: Sequence[WorkingAction]) -> dict[str, float]:
     able: Counter[str] = Counter()
     needing: Counter[str] = Counter()
     made: set[str] = set()
-    for needs, makes in others:
-        able.update({atom.predicate for atom in needs.table.book.facts})
-        explaining = needs.table.literals(needs.explanations.explaining)
-        needing.update({literal.atom.predicate for literal in explaining})
-        made.update(atom.predicate for atom in makes)
+    for action in others:
+        table = action.needs.table
+        needed = table.literals(action.needs.explanations.explaining)
+        able.update({atom.predicate for atom in table.book.facts})
+        needing.update({literal.atom.predicate for literal in needed})
+        made.update(atom.predicate for atom in action.makes)
     found = {}
     for predicate, count in able.items():
         share = (needing[predicate] + 1) / (count + 2)  # Laplace's rule of succession
@@ -173,12 +174,14 @@ def needed_by_analogy(book: Book, others: Iterable[WorkingAction]) -> int:
     """
     places = {atom: place for place, atom in enumerate(book.facts)}
     found = set()
-    for needs, makes in others:
-        slots = _same_parameters(needs.table.book.declared, book.declared)
+    for action in others:
+        table = action.needs.table
+        slots = _same_parameters(table.book.declared, book.declared)
         if slots is None:
             continue
-        needed = [literal.atom for literal in needs.table.literals(needs.explanations.required)]
-        for atom in (*needed, *makes):
+        required = table.literals(action.needs.explanations.required)
+        needed = [literal.atom for literal in required]
+        for atom in (*needed, *action.makes):
             bound = atom.bind(slots)
             if bound in places:
                 found.add(places[bound])

@@ -11,14 +11,14 @@ negation 2n + 1.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import count, islice
+from itertools import chain, count, islice
 from math import inf
 from operator import is_
 from typing import NamedTuple
 
 from rpms.induction.evidence.literals import mask_of
 from rpms.induction.evidence.vocabulary import Vocabulary
-from rpms.induction.exploring.meeting import Meeting, NumberedAction
+from rpms.induction.exploring.meeting import Meeting, NumberedAction, literals_of
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema, names_for
 from rpms.logic.belief import Belief
@@ -60,10 +60,8 @@ class ForwardSearch:
         default_factory=dict
     )
     """By action and its changing predicates, all ways to fill its slots."""
-    _known: "tuple[list[list[GroundAction]], _Problem] | None" = None
-    """The last actions, and the problem that they make."""
-    _meetings: "tuple[_Problem, Meeting] | None" = None
-    """The last problem that was asked what may hold together, with the answers."""
+    _last: "_LastProblem | None" = None
+    """The problem that was last asked about."""
 
     def way(
         self,
@@ -101,30 +99,30 @@ class ForwardSearch:
         what an earlier state led to is all that a later one may lead to.
         """
         problem = self._problem(schemas, changing, belief)
-        if self._meetings is None or self._meetings[0] is not problem:
+        if problem.meeting is None:
             answers = self.vocabulary.answers(belief)
             state = self._state(problem, belief)
-            self._meetings = (
-                problem,
-                Meeting(problem.actions, problem.numbers, state, answers.__getitem__),
-            )
-        return self._meetings[1]
+            holds = answers.__getitem__
+            problem.meeting = Meeting(problem.actions, problem.numbers, state, holds)
+        return problem.meeting
 
     def _state(self, problem: "_Problem", belief: Belief) -> int:
         answers = self.vocabulary.answers(belief)
-        return sum(1 << number for atom, number in problem.numbers.items() if answers[atom])
+        state = 0
+        for atom, number in problem.numbers.items():
+            if answers[atom]:
+                state |= 1 << number
+        return state
 
     def _problem(
         self, schemas: Iterable[ActionSchema], changing: Collection[str], belief: Belief
     ) -> "_Problem":
         """The ground actions with their literals as numbers; the last ones are kept."""
         by_schema = [self._ground(schema, changing, belief) for schema in schemas]
-        if self._known is None or not _same_lists(self._known[0], by_schema):
-            actions: list[GroundAction] = []
-            for some in by_schema:
-                actions += some
-            self._known = by_schema, _Problem(actions)
-        return self._known[1]
+        if self._last is None or not _same_lists(self._last.by_schema, by_schema):
+            problem = _Problem(list(chain.from_iterable(by_schema)))
+            self._last = _LastProblem(by_schema, problem)
+        return self._last.problem
 
     def _holds(self, literal: Literal, belief: Belief) -> bool:
         value = self.vocabulary.answers(belief)[literal.atom]
@@ -137,7 +135,10 @@ class ForwardSearch:
         made: list[Literal] = []
         lasting: list[Literal] = []
         for need in self._single_needs(schema):
-            (made if need.atom.predicate in changing else lasting).append(need)
+            if need.atom.predicate in changing:
+                made.append(need)
+            else:
+                lasting.append(need)
         key = schema, frozenset(need.atom.predicate for need in made)
         if key not in self._grounded:
             bindings = self._bindings(schema.variables, lasting, belief, {})
@@ -182,8 +183,9 @@ def _settled_by(place: int, variables: Sequence[str], literals: Iterable[Literal
     bound = {*variables[: place + 1]}
     found = []
     for literal in literals:
-        slots = {*variables}.intersection(literal.atom.args)
-        if slots <= bound and (variables[place] in slots or place == 0):
+        own = {*variables}.intersection(literal.atom.args)
+        is_due = place == 0 or variables[place] in own
+        if is_due and own <= bound:
             found.append(literal)
     return found
 
@@ -202,6 +204,13 @@ def _same_lists(some: Sequence[object], others: Sequence[object]) -> bool:
     return len(some) == len(others) and all(map(is_, some, others))
 
 
+class _LastProblem(NamedTuple):
+    """A problem, with the ground actions that it was made of."""
+
+    by_schema: list[list[GroundAction]]
+    problem: "_Problem"
+
+
 class _Problem:
     """Ground actions, with their facts and literals as numbers."""
 
@@ -215,6 +224,8 @@ class _Problem:
         for number, numbered in enumerate(self._actions):
             for need in numbered.needs:
                 self._needing[need].append(number)
+        self.meeting: Meeting | None = None
+        """What may hold together, where that was asked."""
 
     def _numbered(self, action: GroundAction) -> NumberedAction:
         """An action with numbers in place of its literals: odd ones for negations."""
@@ -303,8 +314,10 @@ class _Spreading:
         """Spread until all of the goal is reached, and all that can be done at once is known."""
         self._begin(state)
         left = set(goal)
-        while self._queue and (left or self._queue[0][0] == 0):
+        while self._queue:
             cost, literal = heappop(self._queue)
+            if cost > 0 and not left:
+                break
             if literal not in self.done:
                 self.done.add(literal)
                 left.discard(literal)
@@ -314,10 +327,9 @@ class _Spreading:
 
     def _begin(self, state: int) -> None:
         """What holds costs nothing, and what needs nothing can be done."""
-        for number in range(len(self._needing) // 2):
-            holding = 2 * number + (not state >> number & 1)
-            self._costs[holding] = 0.0
-            self._queue.append((0.0, holding))
+        for literal in literals_of(state, len(self._needing) // 2):
+            self._costs[literal] = 0.0
+            self._queue.append((0.0, literal))
         for number, action in enumerate(self._actions):
             if not action.needs:
                 self._allow(number)

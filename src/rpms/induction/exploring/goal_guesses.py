@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from rpms.induction.evidence.templates import words_in
-from rpms.induction.evidence.wants import FIELDS, NOT, SWAP, GoalBook, State
+from rpms.induction.evidence.wants import NOT, SWAP, GoalBook, State, fields_of
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom
 from rpms.logic.goal import Goal
@@ -27,11 +27,8 @@ def says_all(state: State, book: GoalBook) -> bool:
     """True if facts speak of each field that goals of a type have: one of which nothing is wanted
     would not be in the goal.
     """
-    about: set[str] = set()
-    for atom in state:
-        about.update(atom.args)
-    fields = [name for name, count in book.fields.items() if count]
-    return all(about.intersection(FIELDS[name]) for name in fields)
+    spoken_of = set(fields_of(state).values())
+    return all(name in spoken_of for name, count in book.fields.items() if count)
 
 
 def _small_states(made: Sequence[Atom]) -> Iterator[State]:

@@ -3,19 +3,28 @@ hardly ever so.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from rpms.induction.evidence.columns import all_of
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.evidence.templates import fill
-from rpms.induction.exploring.questions import Question
-from rpms.induction.exploring.standing import Standing
+from rpms.induction.exploring.questions import Question, TrialWorth
+from rpms.induction.exploring.standing import ImaginedTrial, Standing
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.bits import bits
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.rules import ANYTHING
 from rpms.planning.achievers import command_of
+
+
+class _Look(NamedTuple):
+    """A command that shows something, and the names that it looks at."""
+
+    command: str
+    names: tuple[str, ...]
 
 
 @dataclass
@@ -44,24 +53,18 @@ class Looking(Standing):
         if not self.all_at_hand:
             return command
         parts = self.agenda.ledger.names.read(command)
-        question = self._question_about(parts.template)
+        question = self.agenda.question_about(parts.template)
         if question is None:
             return command
         book = question.book
         known = book.measure(self.diary.belief, parts.names)
-        hardly_known = _facts_of(question.unusual, question.needs.table.size)
-        for bit in bits(hardly_known & ~(known.true | known.false)):
+        unusual = _facts_of(question.unusual, question.needs.table.size)
+        for bit in bits(unusual & ~(known.true | known.false)):
             look = self.find_out(book.facts[bit].bind(slots_of(parts.names)))
             if look:
                 self.then = command
                 return look
         return command
-
-    def _question_about(self, template: str) -> Question | None:
-        for question in self.agenda.questions:
-            if question.book.template == template:
-                return question
-        return None
 
     def try_seen(self) -> str:
         """Actions hardly ever done to such things as were just looked at, if there are any."""
@@ -69,16 +72,19 @@ class Looking(Standing):
         self.seen = None
         if seen is None:
             return ""
-
-        def rarity(question: Question, names: tuple[str, ...], _: float) -> tuple[float, object]:
-            known = question.book.measure(self.diary.belief, names)
-            return question.rarity(known.true, known.false)
-
-        trials = []
+        trials: list[ImaginedTrial] = []
         for question in self.agenda.questions:
-            if question.unusual:
-                trials.append((question, self._with_one_of(seen, question.schema.variables)))
-        return self.best_trial(trials, rarity, least=0.0)
+            if not question.unusual:
+                continue
+            names = self._with_one_of(seen, question.schema.variables)
+            if names is not None:
+                trials.append(ImaginedTrial(question, names))
+        return self.best_trial(trials, self._rarity, least=0.0)
+
+    def _rarity(self, trial: ImaginedTrial, _best: float) -> TrialWorth:
+        """The worth of a trial by how rare the facts are that hold of its names."""
+        known = trial.question.book.measure(self.diary.belief, trial.names)
+        return trial.question.rarity(known.true, known.false)
 
     def _with_one_of(self, seen: Sequence[str], roles: Sequence[str]) -> tuple[str, ...] | None:
         """Names for some roles, one of those that were seen among them; None where these have
@@ -131,7 +137,8 @@ class Looking(Standing):
         command = fill(question.book.template, names)
         if self.vain(command):
             return ""
-        if question.book.revealed(belief, names).bit_count() >= len(question.book.probes):
+        revealed = question.book.revealed(belief, names)
+        if revealed.bit_count() >= len(question.book.probes):
             return ""
         instance = Instance(schema, dict(zip(schema.variables, names, strict=True)))
         return "" if instance.feasible(self.situation) is Truth.FALSE else command
@@ -163,9 +170,10 @@ class Looking(Standing):
         for command in _about_nothing(self.game.admissible()):
             often = ledger.tried_to_look[command] >= LIMITS.several
             names_thing = bool(ledger.names.read(command).names)
-            if not (often or names_thing or self.vain(command) or self.too_early(command)):
-                ledger.tried_to_look[command] += 1
-                return command
+            if often or names_thing or self.vain(command) or self.too_early(command):
+                continue
+            ledger.tried_to_look[command] += 1
+            return command
         return ""
 
     def find_out(self, about: Atom | None = None) -> str:
@@ -181,29 +189,35 @@ class Looking(Standing):
             if names is None:
                 continue
             binding = dict(zip(schema.variables, names, strict=True))
-            command = self._look_at(schema, binding, about)
-            if command:
-                self.looked.add(command)
-                self.seen = tuple(binding.values())
-                return command
+            look = self._showing_look(schema, binding, about)
+            if look is not None:
+                self.looked.add(look.command)
+                self.seen = look.names
+                return look.command
         return ""
 
-    def _look_at(self, schema: ActionSchema, binding: dict[str, str], about: Atom | None) -> str:
-        """A look by a schema that would show something; `binding` is then what it looks at."""
+    def _showing_look(
+        self, schema: ActionSchema, drawn: Mapping[str, str], about: Atom | None
+    ) -> _Look | None:
+        """A look by a schema that would show something, at names that were drawn; where it is to
+        show one fact, at the names of that and, for the rest, those that were drawn.
+        """
         for shown in schema.observes:
-            fact = shown.atom.bind(binding)
+            binding = drawn
+            fact = shown.atom.bind(drawn)
             if about is not None:
                 bound = _unified(shown.atom, about, schema.variables)
                 if bound is None:
                     continue
-                binding |= bound
+                binding = {**drawn, **bound}
                 fact = about
             command = command_of(schema, binding)
-            if about is not None and command in self.looked:
+            was_taken = about is not None and command in self.looked
+            if was_taken or not self._would_show(command, fact):
                 continue
-            if self._would_show(command, fact) and not self.vain(command):
-                return command
-        return ""
+            if not self.vain(command):
+                return _Look(command, tuple(binding.values()))
+        return None
 
     def _would_show(self, command: str, fact: Atom) -> bool:
         """True if a look may show a fact that is unknown.
@@ -218,15 +232,24 @@ class Looking(Standing):
 
 def _about_nothing(commands: Sequence[str]) -> list[str]:
     """Commands whose words after the first are in no other command: names are in several."""
-    counts = Counter(word for command in commands for word in {*command.split()[1:]})
-    return [
-        command for command in commands if all(counts[word] == 1 for word in command.split()[1:])
-    ]
+    counts: Counter[str] = Counter()
+    for command in commands:
+        counts.update(set(_after_first(command)))
+    found: list[str] = []
+    for command in commands:
+        if all(counts[word] == 1 for word in _after_first(command)):
+            found.append(command)
+    return found
+
+
+def _after_first(command: str) -> list[str]:
+    """The words of a command after the first."""
+    return command.split()[1:]
 
 
 def _facts_of(literals: int, size: int) -> int:
     """The facts that some literals state or deny, as bits."""
-    return (literals | literals >> size) & (1 << size) - 1
+    return (literals | literals >> size) & all_of(size)
 
 
 def _unified(pattern: Atom, atom: Atom, variables: Sequence[str]) -> dict[str, str] | None:

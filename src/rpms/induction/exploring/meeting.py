@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from rpms.induction.evidence.literals import mask_of, union
+from rpms.induction.evidence.literals import common_bits, mask_of, union
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.bits import bits
 from rpms.logic.facts import Atom, Literal
@@ -30,6 +30,15 @@ class NumberedAction(NamedTuple):
         return state & ~self.unmade | self.made
 
 
+def literals_of(state: int, facts: int) -> list[int]:
+    """The literals that hold in a state, one for each of so many facts."""
+    found = []
+    for number in range(facts):
+        holds = state >> number & 1
+        found.append(2 * number if holds else 2 * number + 1)
+    return found
+
+
 class Meeting:
     """Pairs of literals that actions may bring about together, beginning in one state: those that
     hold in it, and those that an action leaves whose needs may all meet each other.
@@ -48,9 +57,10 @@ class Meeting:
         size = 2 * len(numbers)
         self._with = [0] * size
         """By literal, those that may hold together with it, as bits; none of one that never may."""
-        literals = mask_of(2 * number + (not state >> number & 1) for number in range(size // 2))
-        for literal in bits(literals):
-            self._with[literal] = literals
+        now = literals_of(state, len(numbers))
+        holding = mask_of(now)
+        for literal in now:
+            self._with[literal] = holding
         self._is_known = size <= LIMITS.pairs_known
         if self._is_known:
             self._spread()
@@ -74,14 +84,13 @@ class Meeting:
 
     def _beside(self, literals: Sequence[int]) -> int:
         """The literals that may hold with each of some; none where two of these never meet."""
-        found = self._with[literals[0]]
-        for literal in literals[1:]:
-            found &= self._with[literal]
+        found = common_bits(self._with[literal] for literal in literals)
         return found if all(found >> literal & 1 for literal in literals) else 0
 
     def _leave(self, effects: Sequence[int], beside: int) -> None:
         """Note that an action leaves its effects, and whatever it does not undo."""
-        left = beside & ~mask_of(effect ^ 1 for effect in effects) | mask_of(effects)
+        undone = mask_of(effect ^ 1 for effect in effects)
+        left = beside & ~undone | mask_of(effects)
         for effect in effects:
             for other in bits(left & ~self._with[effect]):
                 self._with[other] |= 1 << effect
@@ -96,7 +105,9 @@ class Meeting:
                 numbers.append(2 * number + literal.negated)
             elif self._holds(literal.atom) is literal.negated:
                 return False
-        return not numbers or not self._is_known or bool(self._beside(numbers))
+        if not numbers or not self._is_known:
+            return True
+        return bool(self._beside(numbers))
 
     def possible_of_any(self, one: Atom, other: Atom, names: Sequence[Collection[str]]) -> bool:
         """True if two facts over slots may hold together of any different names.
@@ -121,8 +132,10 @@ class Meeting:
         """By predicate, the facts that may hold, as bits."""
         found: dict[str, int] = {}
         for atom, number in self._numbers.items():
-            if self._with[2 * number]:
-                found[atom.predicate] = found.get(atom.predicate, 0) | 1 << 2 * number
+            literal = 2 * number
+            if self._with[literal]:
+                found.setdefault(atom.predicate, 0)
+                found[atom.predicate] |= 1 << literal
         return found
 
 
@@ -136,13 +149,12 @@ def _filled(
     found = dict(chosen)
     for arg, name in zip(pattern.args, fact.args, strict=True):
         if not arg.isdigit():
-            if arg != name:
-                return None
+            fits = arg == name
         elif arg in found:
-            if found[arg] != name:
-                return None
-        elif name in found.values() or name not in names[int(arg)]:
-            return None
+            fits = found[arg] == name
         else:
+            fits = name not in found.values() and name in names[int(arg)]
             found[arg] = name
+        if not fits:
+            return None
     return found

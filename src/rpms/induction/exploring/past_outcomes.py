@@ -56,14 +56,12 @@ class Past:
     def __init__(
         self, book: Book, came: Callable[[Attempt], bool], goal: str | None = None
     ) -> None:
-        done = []
-        for row in book.attempts:
-            if not row.refused and goal in (None, row.goal):
-                done.append(row)
+        done = [attempt for attempt in book.successes if goal in (None, attempt.goal)]
         recent = done[-LIMITS.recent :]
+        good = sum(map(came, recent))
         self.book = book
-        self.usual = (sum(map(came, recent)) + 1) / (len(recent) + 2)
-        """Likelihood of the outcome, whatever holds."""
+        self.usual = (good + 1) / (len(recent) + 2)
+        """Likelihood of the outcome, whatever holds, by Laplace's rule of succession."""
         self.own = [bit for bit, fact in enumerate(book.facts) if _is_own(fact, book)]
         self._size = len(book.facts)
         self._mask = mask_of(self.own)
@@ -101,10 +99,7 @@ class Past:
             if not true >> bit & 1:
                 continue
             others = {*range(len(kinds))} - slots_in(self.rare[bit])
-            outcomes = []
-            for row in self._rows:
-                if row.is_like(bit, kinds, others):
-                    outcomes.append(row.came)
+            outcomes = [row.came for row in self._rows if row.is_like(bit, kinds, others)]
             if len(outcomes) < LIMITS.known_past:
                 likelihood = (sum(outcomes) + self.usual) / (len(outcomes) + 1)
                 most = max(most, likelihood)
@@ -139,25 +134,23 @@ class Past:
         self, counts: Mapping[int, _Count], before: float, *, worst: bool
     ) -> _Split | None:
         """The fact or kind that changes the likelihood most; None if none does."""
-        every = sum(count.tried for count in counts.values())
+        every = _total(counts.values())
         best: _Split | None = None
         most = 0.0
         for bit in bits(union(counts)):
-            held = _count_with(bit, counts)
+            held = _total(count for mask, count in counts.items() if mask >> bit & 1)
             share = (held.good + self.usual) / (held.tried + 1)
             change = before - share if worst else held.tried * (share - before) ** 2
-            if held.tried < every and change > most:
+            if held.tried < every.tried and change > most:
                 most = change
                 best = _Split(bit, share)
         return best
 
 
-def _count_with(bit: int, counts: Mapping[int, _Count]) -> _Count:
-    """Past successes that have a fact or a kind, of those that are counted by all they have."""
+def _total(counts: Iterable[_Count]) -> _Count:
     good = 0
     tried = 0
-    for mask, count in counts.items():
-        if mask >> bit & 1:
-            good += count.good
-            tried += count.tried
+    for count in counts:
+        good += count.good
+        tried += count.tried
     return _Count(good, tried)

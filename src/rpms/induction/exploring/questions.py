@@ -5,6 +5,7 @@ would tell.
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 from rpms.induction.conclusions.need_chances import chances_of, implied_by_doubts
 from rpms.induction.conclusions.needs import Needs, needs_of
@@ -16,6 +17,23 @@ from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema
 from rpms.logic.bits import bits
 from rpms.logic.facts import Clause, Literal
+
+
+class TrialWorth(NamedTuple):
+    """What a trial is worth, and the question that it would settle."""
+
+    value: float
+    about: object
+
+
+NO_WORTH = TrialWorth(0.0, None)
+
+
+class DoubtedFact(NamedTuple):
+    """A fact that may be needed or not, and the bits that a trial without it would tell."""
+
+    fact: Literal
+    told: float
 
 
 class Question:
@@ -33,12 +51,11 @@ class Question:
         self.wanted = mask_of(bit for bit, chance in self.chances.items() if chance >= 0.5)
         """The best guess at what it needs."""
         self._doubtful = mask_of(self.chances)
+        """All that it may need."""
         self.places = tuple(sorted({bit % needs.table.size for bit in self.chances}))
         """Places of these facts."""
-        faultless = {
-            (each.witness.episode, each.names): each.kinds for each in needs.faultless.found
-        }
-        self.faultless = Counter(faultless.values())
+        kinds_by_occasion = {each.occasion: each.kinds for each in needs.faultless.found}
+        self.faultless = Counter(kinds_by_occasion.values())
         """Independent refusals that only kinds can explain, by kinds."""
         self.unusual = _unusual_facts(needs)
         """Facts about its things with which it has hardly ever succeeded: who knows what it
@@ -49,25 +66,25 @@ class Question:
         """For each slot, the roles that names for it may have."""
         self.interest = 1 / (1 + len(book.successes) / LIMITS.half_interest) if book.slots else 0.0
         """Weight among other actions: an action of nothing has nothing to be settled."""
-        # Trials since conclusions were drawn, by what each was to settle
         self.asked: Counter[object] = Counter()
+        """Trials since conclusions were drawn, by what each was to settle."""
 
     @property
     def is_familiar(self) -> bool:
         """True if it has worked so often that a single attempt tells little more."""
         return len(self.table.wins) >= LIMITS.few_successes
 
-    def rarity(self, true: int, false: int) -> tuple[float, int]:
-        """1 / (1 + trials with the unusual facts that hold), 0 if a refusal is to be expected;
-        and these facts.
+    def rarity(self, true: int, false: int) -> TrialWorth:
+        """1 / (1 + trials with the unusual facts that hold), 0 if a refusal is to be expected; it
+        would settle what comes of these facts.
         """
         holds, fails = signed(true, false, self.table.size)
         unusual = holds & self.unusual
         if not unusual or fails & self.explanations.explaining:
-            return 0.0, unusual
-        return 1 / (1 + self.asked[unusual]), unusual
+            return TrialWorth(0.0, unusual)
+        return TrialWorth(1 / (1 + self.asked[unusual]), unusual)
 
-    def information(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
+    def information(self, true: int, false: int, kinds: tuple[str, ...]) -> TrialWorth:
         """Bits that doing it would tell where some facts are true and some false, and the question
         it would settle: the entropy of the outcome, less the more often it was asked.
         """
@@ -75,11 +92,13 @@ class Question:
         lacking = fails & self._doubtful
         missing = self._doubtful & ~holds
         about: object = lacking or kinds
-        if self._is_foretold(missing) or (lacking and not self.book.worked[kinds]):
-            return 0.0, about  # of two reasons nobody could tell which it was
+        has_worked = bool(self.book.worked[kinds])
+        has_two_reasons = lacking and not has_worked  # nobody could tell which of them it was
+        if has_two_reasons or self._is_foretold(missing):
+            return TrialWorth(0.0, about)
         success = self._success(kinds, lacking, missing)
-        uses = 1.0 if self.book.worked[kinds] else self.new_kinds
-        return uses * entropy(success) / (1 + self.asked[about]), about
+        uses = 1.0 if has_worked else self.new_kinds
+        return TrialWorth(uses * entropy(success) / (1 + self.asked[about]), about)
 
     def _is_foretold(self, missing: int) -> bool:
         """True if it was refused often enough without as much as is missing."""
@@ -142,25 +161,31 @@ class Question:
             found[bit] = 1 / (2 + unknown)
         return found
 
-    def doubts(self) -> list[tuple[Literal, float]]:
-        """Facts that may be needed or not, with the bits that a trial without each would tell."""
-        return [(fact, told / (1 + self.asked[fact])) for fact, told in self._entropies]
+    def doubts(self) -> list[DoubtedFact]:
+        """Facts that may be needed or not: each trial without one told a part of its bits."""
+        return [
+            DoubtedFact(fact, told / (1 + self.asked[fact])) for fact, told in self._untried_doubts
+        ]
 
     @cached_property
-    def _entropies(self) -> list[tuple[Literal, float]]:
-        """Facts that may be needed or not, with the bits that say whether one is."""
-        return [(self.table.literal(bit), entropy(chance)) for bit, chance in self.chances.items()]
+    def _untried_doubts(self) -> list[DoubtedFact]:
+        """Facts that may be needed or not, as if none were tried without."""
+        found = []
+        for bit, chance in self.chances.items():
+            found.append(DoubtedFact(self.table.literal(bit), entropy(chance)))
+        return found
 
     def without(self, literal: Literal) -> ActionSchema:
         """The action as plans have it, without one of its needs, and with what counts as implied
         because of that alone: else nobody could tell which of the two was lacking.
         """
         slots = slots_of(self.schema.variables)
-        bound = literal.bind(slots)
-        needs = [each for each in self.schema.preconditions if each.literals != (bound,)]
+        doubted = Clause((literal.bind(slots),))
+        needs = [need for need in self.schema.preconditions if need != doubted]
         for bit, implied in self._implied_by_doubts.items():
             if self.table.literal(bit) == literal:
-                needs += [Clause((each.bind(slots),)) for each in self.table.literals(implied)]
+                for each in self.table.literals(implied):
+                    needs.append(Clause((each.bind(slots),)))
         return replace(self.schema, preconditions=tuple(dict.fromkeys(needs)))
 
     @cached_property
@@ -171,7 +196,8 @@ class Question:
         """The most bits that doing it with things of some kinds can tell, whatever is so of
         them.
         """
-        return 0.0 if self.book.worked[kinds] and self._needs_are_settled else 1.0
+        nothing_is_open = self.book.worked[kinds] and self._needs_are_settled
+        return 0.0 if nothing_is_open else 1.0
 
     @cached_property
     def _needs_are_settled(self) -> bool:
@@ -219,8 +245,8 @@ class Question:
         """Likelihood that the next use of it is with kinds never used before, by Good and Turing's
         estimate: a kind's answer serves uses with that kind alone, a need's serves all.
         """
-        once = sum(count == 1 for count in self.book.worked.values())
-        return once / max(1, self.book.succeeded)
+        once = [kinds for kinds, count in self.book.worked.items() if count == 1]
+        return len(once) / max(1, self.book.succeeded)
 
     @cached_property
     def _together(self) -> float:
@@ -228,7 +254,8 @@ class Question:
         worked = len(self.book.worked)
         refused = 0
         for kinds in self.faultless:
-            refused += self.fits(kinds) and not self.book.worked[kinds]
+            if self.fits(kinds) and not self.book.worked[kinds]:
+                refused += 1
         return (worked + 1) / (worked + refused + 2)
 
 
@@ -239,8 +266,9 @@ def _unusual_facts(needs: Needs) -> int:
     found = 0
     for bit in range(2 * table.size):
         args = book.facts[bit % table.size].args
+        # of an action without slots, facts about nothing
         of_its_things = bool(args) == bool(book.slots) and all(map(str.isdigit, args))
-        usual = (table.holding[bit] & table.won).bit_count() >= LIMITS.several
-        if of_its_things and not usual:
+        is_usual = table.wins_with(bit).bit_count() >= LIMITS.several
+        if of_its_things and not is_usual:
             found |= 1 << bit
     return found

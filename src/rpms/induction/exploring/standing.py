@@ -15,11 +15,10 @@ from rpms.induction.evidence.drawing import NamesAround
 from rpms.induction.evidence.templates import fill, verb_of
 from rpms.induction.evidence.wants import State
 from rpms.induction.exploring.agenda import Agenda
-from rpms.induction.exploring.questions import Question
+from rpms.induction.exploring.questions import Question, TrialWorth
 from rpms.induction.exploring.ventures import Ventures
 from rpms.induction.exploring.wandering import Wandering
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.actions import Instance
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Truth, kind_of
 from rpms.logic.goal import is_named
@@ -27,8 +26,15 @@ from rpms.planning.edges import Option
 from rpms.worlds.base import Game
 
 
-class _Trial(NamedTuple):
-    """A command worth trying, and the question that it would settle."""
+class ImaginedTrial(NamedTuple):
+    """An action with names that it may be tried with."""
+
+    question: Question
+    names: tuple[str, ...]
+
+
+class _WorthyTrial(NamedTuple):
+    """A command worth trying, and what would be settled of the questions about its action."""
 
     command: str
     question: Question
@@ -43,26 +49,14 @@ class Standing:
     diary: Diary
     game: Game
     dice: Random
-    target: Instance | None = None
-    patience: int = 0
-    wanted: State | None = None
+    patience: int = 0  # Steps that are left for what is prepared or pursued now
     refused: set[str] = field(default_factory=set)
     """Commands that were refused since anything changed."""
-    tried: set[State] = field(default_factory=set)
     failures: Counter[str] = field(default_factory=Counter)
     """Refusals of each command in the whole episode."""
-    begun: Counter[str] = field(default_factory=Counter)
-    """Commands with which plans towards the guess have begun."""
     ahead: list[str] = field(default_factory=list)  # Remaining commands of the current plan
-    told_done: set[str] = field(default_factory=set)
-    """Commands that were given since the goal's sentence says them."""
-    prepared: Counter[str] = field(default_factory=Counter)
-    """By such command, the steps that were to lead to it."""
-    it: str = ""  # What was handled last as the goal's sentence says, and scored
-    unlocking: set[tuple[str, str]] = field(default_factory=set)
-    """Refused ways, each with the first word of a command that was to open it."""
-    opened: set[str] = field(default_factory=set)
-    """Commands that were given to open ways."""
+    scored_with: str = ""
+    """The thing that last scored when handled as the goal's sentence says: its "it"."""
     about_goal: bool = False
     scoring: bool = False  # True if actions known to score are pursued
     left: int = 0  # Steps that are left of the episode
@@ -103,7 +97,8 @@ class Standing:
         self.ventures.told(before, self._before, scored=scored)
         if scored and is_named(verb_of(command), self.diary.goal.text):
             names = self.agenda.ledger.names.read(command).names
-            self.it = names[0] if names else self.it
+            if names:
+                self.scored_with = names[0]
         self.wandering.told(self._before)
         if refused:
             self.refused.add(command)
@@ -143,7 +138,9 @@ class Standing:
         ledger = self.agenda.ledger
         book = ledger.goals.get(self.diary.goal.type)
         may_score = ledger.scores or ledger.unlisted
-        return may_score and (book is None or book.hardly_won)
+        if not may_score:
+            return False
+        return book is None or book.hardly_won
 
     def too_early(self, command: str, *, venture: bool = False, daring: bool = False) -> bool:
         """True if an action that may end the task should wait, as long as there is something to
@@ -183,27 +180,25 @@ class Standing:
 
     def best_trial(
         self,
-        trials: Iterable[tuple[Question, tuple[str, ...] | None]],
-        worth: Callable[[Question, tuple[str, ...], float], tuple[float, object]],
+        trials: Iterable[ImaginedTrial],
+        worth: Callable[[ImaginedTrial, float], TrialWorth],
         least: float,
     ) -> str:
-        """The action with names that is worth more than the others and the least; nothing where
-        none is.
+        """The command of the trial that is worth more than the others and the least; empty where
+        none is. What it would settle counts as asked once more.
 
-        `worth` says also which question the trial would settle: it counts as asked once more.
+        `worth` is given the best value so far: a trial that cannot be worth more needs no look.
         """
         best = least
-        chosen: _Trial | None = None
-        for question, names in trials:
-            if names is None:
+        chosen: _WorthyTrial | None = None
+        for trial in trials:
+            found = worth(trial, best)
+            if found.value <= best:
                 continue
-            value, about = worth(question, names, best)
-            if value <= best:
-                continue
-            command = fill(question.book.template, names)
+            command = fill(trial.question.book.template, trial.names)
             if not self.vain(command) and not self.too_early(command):
-                best = value
-                chosen = _Trial(command, question, about)
+                best = found.value
+                chosen = _WorthyTrial(command, trial.question, found.about)
         if chosen is None:
             return ""
         chosen.question.asked[chosen.about] += 1
@@ -232,7 +227,9 @@ class Standing:
         if self.vain(option.command):
             return True
         commands = [link.command for link in option.chain]
-        return any(map(self._again_and_again, commands)) or any(map(self.too_early, commands))
+        if any(map(self._again_and_again, commands)):
+            return True
+        return any(map(self.too_early, commands))
 
     def follow(self, option: Option) -> str:
         """The first step of an option; what comes after it is kept for later, unless the step
@@ -248,11 +245,11 @@ class Standing:
         """
         if not self.ahead:
             return ""
-        command = self.ahead[0]
+        command, *rest = self.ahead
         if not self._is_possible(command):
             self.ahead = []
             return ""
-        self.ahead = self.ahead[1:]
+        self.ahead = rest
         return command
 
     def _is_possible(self, command: str) -> bool:
@@ -261,3 +258,12 @@ class Standing:
         if instance is None or self.vain(command):
             return False
         return instance.feasible(self.situation) is Truth.TRUE
+
+
+def first_of(ways: Iterable[Callable[[], str]]) -> str:
+    """The first command that any of some ways to choose one finds."""
+    for choose in ways:
+        command = choose()
+        if command:
+            return command
+    return ""

@@ -7,6 +7,8 @@ from random import Random
 from typing import NamedTuple
 
 from rpms.induction.evidence.attempts import NOTHING_KNOWN, Known
+from rpms.induction.evidence.columns import all_of
+from rpms.induction.evidence.literals import slots_in
 from rpms.induction.evidence.templates import fill
 from rpms.induction.exploring.agenda import Agenda
 from rpms.induction.exploring.past_outcomes import Past
@@ -55,13 +57,14 @@ class Ventures:
 
     def told(self, before: Belief, after: Belief, *, scored: bool) -> None:
         """Hear what became of a step."""
-        if scored:
-            known = {*before.holding, *before.last_seen}
-            self.born |= dict.fromkeys(
-                each for each in (*after.holding, *after.last_seen) if each not in known
-            )
-            self.pursued = None
-            self.given_up.clear()
+        if not scored:
+            return
+        known = {*before.holding, *before.last_seen}
+        for name in (*after.holding, *after.last_seen):
+            if name not in known:
+                self.born[name] = None
+        self.pursued = None
+        self.given_up.clear()
 
     def give_up(self, prospect: Prospect) -> None:
         """Try something else, until anything scores."""
@@ -81,26 +84,33 @@ class Ventures:
                 if command in self.given_up:
                     continue
                 use = _Use(question, past, names)
-                worth, needs = self._judge(use, rare, situation)
-                if worth >= LIMITS.hopeless:
-                    found[command] = Prospect(worth, command, needs)
+                prospect = self._judge(command, use, rare, situation)
+                if prospect is not None:
+                    found[command] = prospect
         every = list(found.values())
         self.dice.shuffle(every)
         return sorted(every, key=lambda each: -each.worth)[: LIMITS.choices]
 
     def _judge(
-        self, use: _Use, rare: Iterable[Clause], situation: Situation
-    ) -> tuple[float, tuple[Clause, ...]]:
-        """The worth of an action with some names, and what has to hold first that actions change;
-        0 where something else is known to be missing.
+        self, command: str, use: _Use, rare: Iterable[Clause], situation: Situation
+    ) -> Prospect | None:
+        """An action with some names, and what has to hold first that actions change; None where
+        it is hopeless, or something else is known to be missing.
         """
-        truths = {clause: clause.truth(situation) for clause in (*rare, *use.needs())}
-        needs = tuple(clause for clause in truths if self._is_changing(clause))
-        lasting = [truth for clause, truth in truths.items() if clause not in needs]
-        if Truth.FALSE in lasting:
-            return 0.0, needs
-        ready = Truth.FALSE not in truths.values()
-        return self._worth(use, situation.belief, ready=ready), needs
+        changing: list[Clause] = []
+        ready = True
+        for clause in dict.fromkeys((*rare, *use.needs())):
+            is_changing = self._is_changing(clause)
+            is_missing = clause.truth(situation) is Truth.FALSE
+            if is_missing and not is_changing:
+                return None
+            if is_changing:
+                changing.append(clause)
+            ready = ready and not is_missing
+        worth = self._worth(use, situation.belief, ready=ready)
+        if worth < LIMITS.hopeless:
+            return None
+        return Prospect(worth, command, tuple(changing))
 
     def _rare_surroundings(self, question: Question) -> list[Clause]:
         """Facts that held in the few successes of an action."""
@@ -120,9 +130,8 @@ class Ventures:
         """Names for an action: what is in hand or just came into being, such as have worked,
         such as are remarkable.
         """
-        lasting = [
-            fact for fact in past.rare.values() if fact.predicate not in self.agenda.changing
-        ]
+        rare = past.rare.values()
+        lasting = [fact for fact in rare if fact.predicate not in self.agenda.changing]
         slots: list[list[str]] = []
         for slot, role in enumerate(question.schema.variables):
             known = belief.names.get(role, ())
@@ -149,14 +158,15 @@ class Ventures:
     def _worth(self, use: _Use, belief: Belief, *, ready: bool) -> float:
         """How likely an action with some names is to score, more for what was never tried."""
         question, past, names = use
+        book = question.book
         kinds = tuple(map(kind_of, names))
         discount = 1.0 if ready else LIMITS.not_yet
+        is_new = not self.born.keys().isdisjoint(names)
+        if is_new and book.worked[kinds] < LIMITS.known_past:
+            return LIMITS.new_thing / len(kinds) * discount
         is_known = past.usual >= LIMITS.hopeless
         places = past.own if is_known else past.rare
-        now = question.book.measure(belief, names, places) if places else NOTHING_KNOWN
-        is_new = not self.born.keys().isdisjoint(names)
-        if is_new and question.book.worked[kinds] < LIMITS.known_past:
-            return LIMITS.new_thing / len(kinds) * discount
+        now = book.measure(belief, names, places) if places else NOTHING_KNOWN
         untried = past.untried(now.true, kinds, self._rare_facts(past, ready=ready))
         if untried and self._is_safe(question, past, names):
             curious = LIMITS.new_fact + (1 - LIMITS.new_fact) * untried
@@ -194,20 +204,17 @@ def _usual_share(use: _Use, now: Known) -> float:
 def _with_needs_met(question: Question, now: Known) -> Known:
     """Facts as they will be when an action is done: what it is thought to need is seen to."""
     size = question.needs.table.size
-    needed_true = question.wanted & (1 << size) - 1
+    needed_true = question.wanted & all_of(size)
     needed_false = question.wanted >> size
-    seen_to = needed_true | needed_false
-    return Known(now.true & ~seen_to | needed_true, now.false & ~seen_to | needed_false)
+    left_alone = ~(needed_true | needed_false)
+    return Known(now.true & left_alone | needed_true, now.false & left_alone | needed_false)
 
 
 def _remarkable(
     known: Iterable[str], slot: str, facts: Iterable[Atom], belief: Belief
 ) -> list[str]:
     """Names of which a fact is known to hold that is about one slot alone."""
-    own = []
-    for fact in facts:
-        if [*filter(str.isdigit, fact.args)] == [slot]:
-            own.append(fact)
+    own = [fact for fact in facts if slots_in(fact) == {int(slot)}]
     found: list[str] = []
     for name in known:
         truths = [belief.truth(fact.bind({slot: name})) for fact in own]

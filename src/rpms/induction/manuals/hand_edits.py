@@ -43,9 +43,10 @@ def merged(written: Any, edited: Any, learned: Any, at: tuple[str, ...] = ()) ->
         return Merged(learned, [])
     if edited is _GONE:
         return _merged_removal(written, learned, at)
-    if isinstance(edited, Mapping) and (isinstance(learned, Mapping) or learned is _GONE):
+    may_be_mapping = learned is _GONE or isinstance(learned, Mapping)
+    if may_be_mapping and isinstance(edited, Mapping):
         return _merged_mappings(written, edited, learned, at)
-    if isinstance(edited, list) and isinstance(learned, list) and isinstance(written, list):
+    if all(isinstance(tree, list) for tree in (written, edited, learned)):
         return _merged_lists(written, edited, learned, at)
     return Merged(edited, [_note(at, str(edited), "written by hand")])
 

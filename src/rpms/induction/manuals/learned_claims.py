@@ -83,26 +83,29 @@ def _claims_of_goal(goal: GoalModel) -> Iterator[Claim]:
     if not goal.staged:
         return
     stages = [" and ".join(map(str, stage.until)) for stage in goal.steps()]
+    first_fact = goal.holds[0]
     yield Claim(
         ("procedures", goal.type),
         "steps",
         ", then ".join(stages),
         confirmed=goal.wins,
-        witnesses=goal.holds[0].witnesses,
+        witnesses=first_fact.witnesses,
         note="with all that is wanted and one of these left out, the game went on",
     )
 
 
 def _claim_of_refuted(goal: GoalModel) -> Claim:
     """Facts that wins share and that are no goal."""
+    facts = sorted(map(str, goal.state))
+    first_fact = goal.holds[0]
     return Claim(
         ("goals", goal.type),
         "holds",
-        " and ".join(sorted(map(str, goal.state))),
+        " and ".join(facts),
         label=Label.REFUTED,
         confirmed=goal.wins,
         against=len(goal.refuted),
-        witnesses=goal.holds[0].witnesses,
+        witnesses=first_fact.witnesses,
         counterexamples=goal.refuted[: LIMITS.witnesses],
         note="it held while the game went on, so that no goal is known",
     )

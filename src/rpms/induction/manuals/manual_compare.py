@@ -42,6 +42,10 @@ class Entry:
     lines: tuple[Line, ...] = ()
 
 
+_ASKED_FOR = ("needs", "forbidden", "wants")
+"""Parts whose lines ask for something."""
+
+
 class _Key(NamedTuple):
     """An entry of either manual is known by this."""
 
@@ -82,10 +86,7 @@ def _sign(text: str, one: Collection[str], other: Collection[str]) -> str:
 def _relation(lines: Iterable[Line]) -> Relation:
     """Stricter or looser if only one of the two asks for more, whatever else differs."""
     differing = [line for line in lines if line.sign != "="]
-    asked = set()
-    for line in differing:
-        if line.part in ("needs", "forbidden", "wants"):
-            asked.add(line.sign)
+    asked = {line.sign for line in differing if line.part in _ASKED_FOR}
     if asked == {"+"}:
         return Relation.STRICTER
     if asked == {"-"}:
@@ -179,7 +180,8 @@ def _numberings(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
     for orders in product(*map(permutations, variables.values())):
         names: dict[str, str] = {}
         for field, order in zip(variables, orders, strict=True):
-            names |= {name: f"{field} {number}" for number, name in enumerate(order, 1)}
+            for number, name in enumerate(order, 1):
+                names[name] = f"{field} {number}"
         yield names
 
 

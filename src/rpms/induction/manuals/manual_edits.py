@@ -43,7 +43,8 @@ class Edit(NamedTuple):
         if self.remove:
             changes.append(f"remove {self.remove}")
         if self.add is not None:
-            changes.append(f"add {self.add}{' last' if self.last else ''}")
+            where = " last" if self.last else ""
+            changes.append(f"add {self.add}{where}")
         return f"{self.of}, {self.part}: {', '.join(changes)}"
 
 
@@ -67,7 +68,8 @@ def _permitting(rule: Rule, edit: Edit) -> Rule:
     """A rule without the ban that an edit removes."""
     if rule.id != edit.of:
         return rule
-    return replace(rule, forbids=tuple(ban for ban in rule.forbids if str(ban) != edit.remove))
+    left = [ban for ban in rule.forbids if str(ban) != edit.remove]
+    return replace(rule, forbids=tuple(left))
 
 
 def _wanting(purpose: Purpose, edit: Edit) -> Purpose:
@@ -95,10 +97,7 @@ def _changed(schema: ActionSchema, name: str, edit: Edit) -> ActionSchema:
 
 def _changed_lines(lines: Sequence[Line], edit: Edit) -> tuple[Any, ...]:
     """Lines without the one that an edit removes, and with the one that it adds."""
-    left = []
-    for line in lines:
-        if str(line) != edit.remove:
-            left.append(line)
+    left = [line for line in lines if str(line) != edit.remove]
     if edit.add is not None:
         left.append(edit.add)
     return tuple(left)
@@ -127,12 +126,17 @@ def write_edit(text: str, edit: Edit) -> str | None:
     found = _find_list(read_yaml("manual", text, MANUAL).tree, edit)
     if found is None:
         return None
-    left = [index for index, item in enumerate(found.items) if not _is_removed(item, edit)]
-    if edit.remove and len(left) == len(found.items):
+    left: list[int | str] = []
+    for index, item in enumerate(found.items):
+        if not _is_removed(item, edit):
+            left.append(index)
+    removes_nothing = len(left) == len(found.items)
+    if edit.remove and removes_nothing:
         return None
     if edit.add is None:
         return with_list(text, found.path, left)
-    if edit.part is LinePart.WANTS and not edit.last:
+    comes_first = edit.part is LinePart.WANTS and not edit.last
+    if comes_first:
         return with_list(text, found.path, [str(edit.add), *left])
     return with_list(text, found.path, [*left, str(edit.add)])
 

@@ -93,9 +93,9 @@ def _tree(manual: Path, text: str, evidence: Evidence) -> Any:
         if entries is None:
             tree.pop(section)
         elif isinstance(entries, MutableMapping):
-            empty = [name for name, entry in entries.items() if entry is None]
-            for name in empty:
-                entries[name] = {}
+            for name, entry in list(entries.items()):
+                if entry is None:
+                    entries[name] = {}
     return tree
 
 
@@ -111,11 +111,9 @@ def _found(rows: Iterable[Reviewed], id_: str) -> Reviewed:
     """The one line whose id begins so."""
     fit: list[Reviewed] = []
     if len(id_) >= _SHORTEST_ID:
-        fit = []
-        for row in rows:
-            if row.claim.id.startswith(id_):
-                fit.append(row)
-    if len({row.claim.id for row in fit}) != 1:
+        fit = [row for row in rows if row.claim.id.startswith(id_)]
+    ids = {row.claim.id for row in fit}
+    if len(ids) != 1:
         why = "fits several lines" if fit else "is no line's id"
         raise InputError(
             f"{excerpt(id_)!r} {why}; `rpms rules review MANUAL --all` prints them. Nothing was"
@@ -146,10 +144,7 @@ class _Listed(NamedTuple):
     def drop(self) -> None:
         """Take the text out of the list, and the list out once it is empty."""
         items = self.mapping.get(self.key) or ()
-        left = []
-        for item in items:
-            if not _same(item, self.text):
-                left.append(item)
+        left = [item for item in items if not _same(item, self.text)]
         if left:
             self.mapping[self.key] = left
         else:
@@ -163,28 +158,36 @@ def _same(one: object, other: object) -> bool:
 
 def _listed(tree: _Tree, claim: Claim) -> _Listed:
     """Find the line of a claim, which need not be there. Short forms of lists are written out."""
-    section, name = claim.at[0], claim.at[-1]
-    entries = tree.get(section, {})
-    if claim.key in _WHOLE or section == "processes":
-        return _Listed(entries, name)
-    if section == "localities":
+    entries = tree.get(claim.section, {})
+    if claim.key in _WHOLE or claim.section == "processes":
+        return _Listed(entries, claim.owner)
+    if claim.section == "localities":
         return _Listed(entries, claim.key, claim.text)
-    entry = entries.get(name, {})
-    if isinstance(entry, list):  # a tool of which only the arguments are told
-        entries[name] = entry = {"args": entry}
-    if isinstance(entry.get(claim.key), str):  # a string stands for a list of one
-        entry[claim.key] = [entry[claim.key]]
-    is_pair = section == "kinds" and isinstance(entry.get(claim.key), Mapping)
+    entry = _written_out(entries, claim)
+    is_pair = claim.section == "kinds" and isinstance(entry.get(claim.key), Mapping)
     if not is_pair:
         return _Listed(entry, claim.key, claim.text)
     one, _, other = claim.text.partition(", ")
     return _Listed(entry[claim.key], one, other)
 
 
+def _written_out(entries: Any, claim: Claim) -> Any:
+    """The entry of a claim, with a list where a short form stood for one; empty if there is
+    none.
+    """
+    entry = entries.get(claim.owner, {})
+    if isinstance(entry, list):  # a tool of which only the arguments are told
+        entry = {"args": entry}
+        entries[claim.owner] = entry
+    if isinstance(entry.get(claim.key), str):  # a string stands for a list of one
+        entry[claim.key] = [entry[claim.key]]
+    return entry
+
+
 def _stands(tree: _Tree, claim: Claim) -> bool:
     """True if a claim is a line of the manual."""
     if claim.key == "forbids":
-        return any(rule.forbids(claim.at[-1], claim.text) for rule in _domain_rules(tree))
+        return any(rule.forbids(claim.owner, claim.text) for rule in _domain_rules(tree))
     return _listed(tree, claim).is_there
 
 
@@ -217,13 +220,12 @@ def _domain_rules(tree: Mapping[str, Any]) -> Iterator[_DomainRule]:
 
 def _put_in(tree: _Tree, claim: Claim, written: Mapping[str, Any]) -> None:
     """Put a line in. `written`: the manual as learning wrote it, which has whole entries."""
-    section, name = claim.at[0], claim.at[-1]
-    entries = tree.setdefault(section, {})  # a person may have taken it out
+    entries = tree.setdefault(claim.section, {})  # a person may have taken it out
     listed = _listed(tree, claim)
     if listed.text:
-        has_owner = name in entries or section == "localities"
+        has_owner = claim.owner in entries or claim.section == "localities"
     else:
-        has_owner = name in written.get(section, {})
+        has_owner = claim.owner in written.get(claim.section, {})
     if claim.key == "forbids" or not has_owner:
         raise InputError(
             f"{claim.place}: what it belongs to is not in the manual; write it in by hand"
@@ -231,13 +233,13 @@ def _put_in(tree: _Tree, claim: Claim, written: Mapping[str, Any]) -> None:
     if listed.text:
         listed.put()
     else:
-        listed.mapping[listed.key] = written[section][name]
+        listed.mapping[listed.key] = written[claim.section][claim.owner]
     keep_sentences(tree, claim)
 
 
 def _take_out(tree: _Tree, claim: Claim) -> None:
     """Take a line out, and what cannot do without it."""
-    action = claim.at[-1]
+    action = claim.owner
     if claim.key == "forbids":
         _remove_bans(tree, action, claim.text)
         return
@@ -263,9 +265,9 @@ def _remove_bans(tree: _Tree, action: str, condition: str | None = None) -> None
 
 def keep_sentences(tree: _Tree, claim: Claim) -> None:
     """Keep the sentences of tier 2, and a goal's variables, in step with what was changed."""
-    if claim.at[0] == "goals":
-        _keep_goal(tree, claim.at[-1])
-    if claim.at[0] == "localities":
+    if claim.section == "goals":
+        _keep_goal(tree, claim.owner)
+    if claim.section == "localities":
         _keep_places(tree, claim.key)
 
 
@@ -276,7 +278,11 @@ def _keep_goal(tree: _Tree, type_: str) -> None:
     named: set[str] = set()
     for fact in facts:
         named.update(parse_clause(str(fact)).names)
-    goal["over"] = {name: field for name, field in goal["over"].items() if name in named}
+    over = {}
+    for name, field in goal["over"].items():
+        if name in named:
+            over[name] = field
+    goal["over"] = over
     for rule in _domain_rules(tree):
         if rule.id.startswith("D-GOAL-") and rule.entry.get("goals") in ([type_], type_):
             rule.remove()

@@ -47,7 +47,8 @@ class Blocked:
 
     action: str
     clause: Clause  # The precondition that was false, over the action's parameters
-    kinds: tuple[str, ...]
+    names: tuple[str, ...]
+    """Those of its parameters."""
     command: str
     witness: Witness
 
@@ -156,8 +157,10 @@ class Verification:
         verdicts.allowed += 1
         verdicts.blocked += bool(broken)
         names = tuple(instance.binding.values())
+        command = step.spoken.command
         for clause in broken:
-            self.blocked.append(Blocked(name, clause, names, step.spoken.command, step.witness))
+            blocked = Blocked(name, clause, names=names, command=command, witness=step.witness)
+            self.blocked.append(blocked)
         for effect, bound in zip(instance.schema.effects, instance.effects, strict=True):
             value = bound.truth(step.after)
             verdicts.predicted += value is not Truth.UNKNOWN
@@ -259,7 +262,7 @@ def _all_wanted_holds(rules: ActiveRules, after: Situation) -> bool:
     purpose = rules.purpose
     if purpose is None or purpose.staged or purpose.each:
         return False
-    return any(True for _ in bindings_met(purpose, after))
+    return next(iter(bindings_met(purpose, after)), None) is not None
 
 
 def table(found: Verification) -> Iterator[tuple[str, ...]]:

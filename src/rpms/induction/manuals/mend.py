@@ -147,14 +147,17 @@ def propose(
     asked = steps if asked is None else asked
     first = _contradicted(manual, asked)
     left = first
-    while passed := _best_edit(manual, steps, _edits_of(left.values()), least):
+    passed = _best_edit(manual, steps, _edits_of(left.values()), least)
+    while passed is not None:
         manual = passed.manual
         left = _contradicted(manual, asked)
         for proposal in first.values():
-            settled = proposal.edit is None and proposal.line not in left
-            if settled or passed.edit in proposal.edits:
+            is_settled_now = proposal.edit is None and proposal.line not in left
+            if is_settled_now or passed.edit in proposal.edits:
                 proposal.edit = passed.edit
-    return Mending(list((left | first).values()), manual)
+        passed = _best_edit(manual, steps, _edits_of(left.values()), least)
+    every = {**left, **first}
+    return Mending(list(every.values()), manual)
 
 
 def _edits_of(proposals: Iterable[Proposal]) -> list[Edit]:
@@ -176,8 +179,8 @@ def _contradicted(manual: RuleManual, steps: Iterable[RecordedStep]) -> dict[str
                 continue
             proposal = lines.setdefault(surprise.line, Proposal(surprise.line, surprise.text))
             proposal.where.append(step)
-            edits = _edits_foretelling(surprise, step, rules, noticed.trust)
-            proposal.edits |= dict.fromkeys(edits)
+            for edit in _edits_foretelling(surprise, step, rules, noticed.trust):
+                proposal.edits[edit] = None
     return lines
 
 
@@ -251,10 +254,11 @@ def _new_wants(rules: ActiveRules, trust: Trust) -> Iterator[Edit]:
     held = trust.held or frozenset()
     others = things_of(rules).keys() - purpose.over.keys()
     later_by = further_wants(rules)
-    for fact in sorted(later_by, key=lambda fact: later_by[fact]):
+    for fact in sorted(later_by, key=later_by.__getitem__):
         if fact not in held and others.isdisjoint(fact.atom.args):
-            yield Edit(purpose.name, LinePart.WANTS, Clause((fact,)), last=False)
-            yield Edit(purpose.name, LinePart.WANTS, Clause((fact,)), last=True)
+            wanted = Clause((fact,))
+            yield Edit(purpose.name, LinePart.WANTS, wanted, last=False)
+            yield Edit(purpose.name, LinePart.WANTS, wanted, last=True)
 
 
 @dataclass(eq=False)
@@ -351,7 +355,8 @@ def _names_concerning(step: RecordedStep, rules: ActiveRules) -> set[str]:
     if instance is not None:
         name = instance.schema.name
         names.add(name)
-        names.update(rule.id for rule, _ in rules.prohibitions.get(name, ()))
+        for rule, _ban in rules.prohibitions.get(name, ()):
+            names.add(rule.id)
     if rules.purpose is not None:
         names.add(rules.purpose.name)
     return names
@@ -366,8 +371,8 @@ def _weight(manual: RuleManual, step: RecordedStep) -> float:
         return len(surprises)
     instance = _rules(manual, step).instance(step.command)
     needs = instance.preconditions if instance is not None else ()
-    unsure = any(need.truth(step.before) is Truth.UNKNOWN for need in needs)
-    return len(surprises) - 0.5 * unsure
+    was_promised = all(need.truth(step.before) is not Truth.UNKNOWN for need in needs)
+    return len(surprises) if was_promised else len(surprises) - 0.5
 
 
 def _support(
@@ -393,10 +398,7 @@ def _support(
 def _broken_in_wins(manual: RuleManual, edit: Edit, steps: Iterable[RecordedStep]) -> int:
     """Steps at which a ban was broken; 0 unless all of their episodes were won."""
     line = str(ManualLine(edit.of, edit.part, edit.remove))
-    broken = []
-    for step in steps:
-        if _is_contradicted(manual, line, step):
-            broken.append(step)
+    broken = [step for step in steps if _is_contradicted(manual, line, step)]
     return len(broken) if all(step.of_a_win for step in broken) else 0
 
 
@@ -421,5 +423,8 @@ def _came_about_in_order(
     purpose = _rules(changed, step).purpose
     if not step.won or purpose is None or purpose.name != edit.of:
         return False
-    bound = [wanted.bind(binding) for binding in bindings_met(purpose, step.after)]
-    return any(edit.last is (fact.truth(step.before) is not Truth.TRUE) for fact in bound)
+    for binding in bindings_met(purpose, step.after):
+        held_before = wanted.bind(binding).truth(step.before) is Truth.TRUE
+        if held_before is not edit.last:
+            return True
+    return False

@@ -99,7 +99,7 @@ def _procedures(purposes: Iterable[Purpose]) -> _Tree:
 
 
 def _procedure(purpose: Purpose) -> _Tree:
-    stages = [{stage.name: [str(clause) for clause in stage.until]} for stage in purpose.steps]
+    stages = [{stage.name: list(map(str, stage.until))} for stage in purpose.steps]
     return _filled({"goals": sorted(purpose.goals), "over": dict(purpose.over), "steps": stages})
 
 
@@ -153,11 +153,11 @@ def _each_quoted(schema: ActionSchema, clauses: Iterable[Clause]) -> list[str]:
 
 def _quoted(parameters: Sequence[str], clause: Clause) -> str:
     """A clause with fixed names, which are no parameters, in quotes."""
-    fixed = []
+    quoted = {}
     for name in clause.names:
         if name not in parameters and name != ANYTHING:
-            fixed.append(name)
-    return str(clause.bind({name: f'"{name}"' for name in fixed}))
+            quoted[name] = f'"{name}"'
+    return str(clause.bind(quoted))
 
 
 def induced_line(action: ActionModel, fact: Induced) -> str:

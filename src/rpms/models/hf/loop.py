@@ -208,10 +208,12 @@ class Loop:
         """
         if first:
             beginnings = [prompts[place][:-1] for place in first]
-            self._read_rest(beginnings, [known[place] for place in first], ahead=True)
+            known_of_first = [known[place] for place in first]
+            self._read_rest(beginnings, known_of_first, ahead=True)
             known = [self.prefixes.find(prompt) for prompt in prompts]
         past = _padded(max(one.length for one in known))
-        return _Begun(known, past, self.prefixes.past(known, past) if past else None)
+        cache = self.prefixes.past(known, past) if past else None
+        return _Begun(known, past, cache)
 
     def _shared(self, prompts: Sequence[Sequence[int]]) -> int:
         """Tokens that all prompts begin with and that are worth computing once; never a
@@ -242,6 +244,7 @@ class Loop:
         return passed
 
     def _forward(self, tokens: Any, mask: Any, cache: Any) -> _Passed:
+        """Run the model over some tokens of each row, behind what the cache has."""
         width = tokens.shape[1]
         positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, -width:]
         if width > 1:

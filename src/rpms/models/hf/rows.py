@@ -240,7 +240,8 @@ class PromptRow:
         return line_ended and _end_of_action(self.letters.text(self.written)) is not None
 
     def _end(self, finish: str) -> int | None:
-        self.done, self.finish = True, finish
+        self.done = True
+        self.finish = finish
         return None
 
 

@@ -109,6 +109,7 @@ def _missing_for_gguf() -> str:
 
 
 def _merge_adapter(name: str, model: Any, adapter: str) -> Any:
+    """The model with an adapter, from a folder or the hub, merged into its weights."""
     try:
         peft: Any = importlib.import_module("peft")
     except ImportError:

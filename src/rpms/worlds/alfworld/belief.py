@@ -106,7 +106,8 @@ class Sites:
 
         of = {place: name(site) for place, site in self.of.items()}
         apart = frozenset([frozenset(map(name, pair)) for pair in self.apart])
-        return replace(self, of=of, apart=apart, whole=frozenset(map(name, self.whole)))
+        whole = frozenset(map(name, self.whole))
+        return replace(self, of=of, apart=apart, whole=whole)
 
     def part(self, one: str, other: str) -> Self:
         """Take over that two sites are two."""
@@ -252,14 +253,12 @@ class AlfworldBelief(Belief):
         """True if two places, or a place and a fixed object, share a site: being at one is
         being at the other.
         """
+        places = self.places
+        if not places or (one in places and other in places):  # as most are
+            return self.sites.together(one, other)
         if self._is_no_place(one) or self._is_no_place(other):
             return False
-        if self.places:
-            if one not in self.places:
-                return None
-            if other not in self.places:
-                return self._beside(one, other)
-        return self.sites.together(one, other)
+        return self._beside(one, other) if one in places else None
 
     def _is_no_place(self, name: str) -> bool:
         """True for a place that is not here: the opening names every place."""

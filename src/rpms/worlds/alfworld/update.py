@@ -227,7 +227,8 @@ def _face(belief: AlfworldBelief, places: tuple[str, ...]) -> AlfworldBelief:
 
 
 def _do(belief: AlfworldBelief, done: ReportedDeed) -> AlfworldBelief:
-    thing, place = done.object, done.place
+    thing = done.object
+    place = done.place
     match done.verb:
         case "take":
             return _taken(_stand(belief, place), thing, place)
@@ -241,9 +242,10 @@ def _do(belief: AlfworldBelief, done: ReportedDeed) -> AlfworldBelief:
 
 
 def _taken(belief: AlfworldBelief, thing: str, place: str) -> AlfworldBelief:
-    inside = tuple(other for other in belief.contents.get(place, ()) if other != thing)
-    last_seen = {other: where for other, where in belief.last_seen.items() if other != thing}
-    contents = _with(belief.contents, place, inside)
+    things = belief.contents.get(place, ())
+    contents = _with(belief.contents, place, tuple(each for each in things if each != thing))
+    last_seen = dict(belief.last_seen)
+    last_seen.pop(thing, None)
     return belief.but(hand=thing, contents=contents, last_seen=last_seen)
 
 

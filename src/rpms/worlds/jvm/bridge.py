@@ -75,9 +75,12 @@ class Simulator:
         """Call a method that answers with a list of strings; each costs a round trip."""
         list_id = self._call_on(self._id, method)[1:]
         size = int(self._call_on(list_id, "size")[1:])
-        escaped = [self._call_on(list_id, "get", f"i{index}\n")[1:] for index in range(size)]
+        texts: list[str] = []
+        for index in range(size):
+            escaped = self._call_on(list_id, "get", f"i{index}\n")[1:]
+            texts.append(self._protocol.unescape_new_line(escaped))
         self._detach(list_id)
-        return tuple(self._protocol.unescape_new_line(text) for text in escaped)
+        return tuple(texts)
 
     def close(self) -> None:
         """Give the simulator back to Java's garbage collector. Calling it twice does no harm."""

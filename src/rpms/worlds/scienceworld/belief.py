@@ -170,18 +170,25 @@ class ScienceBelief(Scene):
         While the world is at work, watching it gives a new number each time. Numbers are compared
         within one episode, and mean nothing outside the process that made them.
         """
-        command = "" if self.failed else self.last_action or ""
-        tending = self.aim.type == "F4" and _TENDING.match(command)
-        if (tending or _WATCHING.match(command)) and self._at_work:
+        if self._is_watching and self._at_work:
             return str(self.steps)
         exits = frozenset((room, frozenset(ways.items())) for room, ways in self.exits.items())
         rooms = frozenset(self.rooms.items())
         temperatures = frozenset(self.temperatures.items())
-        readings = frozenset(
+        lasting = frozenset(
             [one for one in self.readings.items() if not one[0].startswith(RUNNING)]
         )
         rest = (self.inventory, self.connections, self.broken, self.focused, self.menu)
-        return str(hash((exits, rooms, temperatures, readings, *rest)))
+        return str(hash((exits, rooms, temperatures, lasting, *rest)))
+
+    @property
+    def _is_watching(self) -> bool:
+        """True if the last command watched the world, or tended what grows in it."""
+        if self.failed or not self.last_action:
+            return False
+        if _WATCHING.match(self.last_action):
+            return True
+        return self.aim.type == "F4" and _TENDING.match(self.last_action) is not None
 
     @property
     def _at_work(self) -> bool:

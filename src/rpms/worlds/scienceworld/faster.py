@@ -33,7 +33,10 @@ EDITED = tuple(_TABLE["classes"])
 """The classes edited, by name."""
 _MAGIC = 0xCAFEBABE
 _PUBLIC = 1
-_TEXT, _CLASS, _STRING, _NAME_AND_TYPE = 1, 7, 8, 12
+_TEXT = 1
+_CLASS = 7
+_STRING = 8
+_NAME_AND_TYPE = 12
 _MEMBERS: Mapping[str, int] = _TABLE["members"]
 _SIZES = {int(kind): size for kind, size in _TABLE["sizes"].items()}
 _WIDE = 8

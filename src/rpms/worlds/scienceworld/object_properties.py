@@ -35,7 +35,9 @@ def things(belief: Scene, words: str) -> list[Thing]:
     mean anything.
     """
     head = read_phrase(words).head
-    found = [] if is_vague(head) else [match.thing for match in belief.meant(words)]
+    found: list[Thing] = []
+    if not is_vague(head):
+        found = [match.thing for match in belief.meant(words)]
     return found or [Thing(head)]
 
 

@@ -12,7 +12,7 @@ from functools import cached_property, wraps
 from typing import Any, Self, TypeVar
 
 from rpms.logic.belief import NO_NUMBERS, Belief, Numbers
-from rpms.logic.facts import kind_of
+from rpms.logic.facts import kind_of, unseen_of
 from rpms.logic.goal import Goal
 from rpms.logic.trends import Measurement
 from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, ware
@@ -312,7 +312,7 @@ class Scene(Belief):
     def name_of(self, word: str) -> str:
         """Name of the nearest thing that a word may mean, or of one never seen: `stove ?`."""
         names = self.meant_by(word)
-        return names[0] if names else f"{word} ?"
+        return names[0] if names else unseen_of(word)
 
     def mean(self, word: object, names: "Callable[[Scene], Things]") -> Things:
         """Meaning of a word here; found out once."""

@@ -189,6 +189,19 @@ _SURFACE = "inclined plane with a {} surface"
 _PRIMARY = frozenset({"red", "yellow", "blue"})
 
 
+def _said_of_planes(name: str, fields: Mapping[str, str]) -> dict[str, object]:
+    """The planes that are to be compared, by what and for which answer. `name`: what a plane is
+    called, with its surface left blank.
+    """
+    surfaces = [piece.strip() for piece in fields["planes"].split(",")]
+    wanted = fields["criterion"]
+    return {
+        "candidates": tuple(name.format(surface) for surface in surfaces),
+        "target": wanted,
+        "criterion": wanted.split(" ")[0],
+    }
+
+
 def _said(stem: str, fields: Mapping[str, str]) -> dict[str, object]:
     """Fields of a goal that a sentence tells, and what follows from them; two sides of a
     condition are its branches.
@@ -198,11 +211,7 @@ def _said(stem: str, fields: Mapping[str, str]) -> dict[str, object]:
     if "bound" in fields:
         said["bound"] = float(fields["bound"])
     if "planes" in fields:
-        name = _PLANES.get(stem, _SURFACE)
-        pieces = fields["planes"].split(",")
-        said["candidates"] = tuple(name.format(piece.strip()) for piece in pieces)
-        said["target"] = fields["criterion"]
-        said["criterion"] = fields["criterion"].split(" ")[0]
+        said |= _said_of_planes(_PLANES.get(stem, _SURFACE), fields)
     if "trait" in fields:
         said["criterion"], _, said["trait"] = fields["trait"].partition(" ")
     if stem == "chemistry-mix-paint-tertiary-color":

@@ -167,6 +167,9 @@ class ScienceWorldGame(JavaGame):
         return Outcome(f"{self._text('getTaskDescription')}\n\n{self.look()}")
 
     def _step(self, command: str) -> Outcome:
+        """Do a command. Where the simulator asks which of several things is meant, and only one
+        fits, it is answered at once; else the player chooses next.
+        """
         if self._pending:
             choice = player_choice(self._pending, command)
             self._pending = ()

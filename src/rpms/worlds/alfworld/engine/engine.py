@@ -236,6 +236,7 @@ class GameEngine:
         return EngineTurn(after, f"You pick up the {name} from the {source}.")
 
     def _place(self, state: State, rest: str) -> EngineTurn | None:
+        """Put what is held into a receptacle at hand; nothing if that cannot be done."""
         verb, joint = self._put
         name, _, target = rest.partition(joint)
         thing = state.held
@@ -253,6 +254,9 @@ class GameEngine:
         return EngineTurn(after, f"You {verb}the {name}{joint}the {target}.")
 
     def _treat(self, verb: str, state: State, rest: str) -> EngineTurn | None:
+        """Clean, heat or cool what is held with an appliance at hand; nothing if that cannot be
+        done.
+        """
         name, _, tool = rest.partition(" with ")
         receptacle = self._here(state, tool)
         if receptacle < 0 or verb not in self.layout.treating[receptacle]:
@@ -338,6 +342,7 @@ class GameEngine:
         return f"You are facing the {facing}. Next to it, you see {self._things(beside)}."
 
     def _describe(self, state: State, thing: int) -> str:
+        """What one sees of a thing by looking closely."""
         name = self.layout.object_names[thing]
         if self.layout.vessels >> thing & 1:
             inside = self._things(bits(self.layout.inside[thing]))

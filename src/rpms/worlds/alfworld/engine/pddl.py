@@ -67,6 +67,7 @@ def read_list(text: str, limit: int = MAX_CHARACTERS) -> list[SExpr]:
 
 
 def _nested(pieces: list[str], text: str) -> list[SExpr]:
+    """The pieces of a text as nested lists, by its parentheses."""
     top: list[SExpr] = []
     stack = [top]
     for index, piece in enumerate(pieces):
@@ -220,6 +221,7 @@ def _things(section: list[SExpr]) -> dict[str, str]:
 def _facts(
     section: list[SExpr], things: Mapping[str, str]
 ) -> dict[str, frozenset[tuple[str, ...]]]:
+    """The facts of :init by predicate; a fact that is also denied there is damage."""
     facts: dict[str, set[tuple[str, ...]]] = {name: set() for name in PREDICATES}
     denied: set[tuple[str, ...]] = set()
     for fact in section:

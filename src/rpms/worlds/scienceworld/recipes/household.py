@@ -5,6 +5,7 @@ for things or answers.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from rpms.logic.facts import unseen_of
 from rpms.worlds.base import keyed
 from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, takes_things
 from rpms.worlds.scienceworld.observations import substance_of
@@ -62,12 +63,16 @@ def _best_option(scene: Scene) -> int:
     things_meant: list[str] = []
     for name, seen in scene.by_name.items():
         if name in said:
-            things_meant.append(f"{seen.name} (in {seen.holder or seen.place}".casefold())
-    ranks: list[tuple[bool, int]] = []
-    for option in map(str.casefold, scene.menu):
-        fitting = [thing for thing in things_meant if thing in option]
-        carried_already = taking and "(in inventory" in option
-        ranks.append((not carried_already, len(fitting)))
+            where = seen.holder or seen.place
+            things_meant.append(f"{seen.name} (in {where}".casefold())
+
+    def rank(option: str) -> tuple[bool, int]:
+        shown = option.casefold()
+        fitting = [thing for thing in things_meant if thing in shown]
+        carried_already = taking and "(in inventory" in shown
+        return not carried_already, len(fitting)
+
+    ranks = [rank(option) for option in scene.menu]
     return ranks.index(max(ranks))  # the first of equal ones
 
 
@@ -198,7 +203,7 @@ def _vessels(scene: Scene) -> list[str]:
         seen = scene.by_name[name]
         return _of_use(seen, wanted), seen.carried, not seen.inside, -kinds.index(seen.name)
 
-    return [max(pots, key=worth)] if pots else [f"{kinds[0]} ?"]
+    return [max(pots, key=worth)] if pots else [unseen_of(kinds[0])]
 
 
 def _kitchen_pots(scene: Scene) -> list[str]:
@@ -258,7 +263,7 @@ def _ingredient(scene: Scene, word: str) -> str:
     """The thing to use for a word, or one never seen."""
     fitting = scene.such(lambda seen: _fits(seen.name, word))
     usable = to_use(scene, word, fitting)
-    return usable[0] if usable else f"{word} ?"
+    return usable[0] if usable else unseen_of(word)
 
 
 def _primaries(scene: Scene) -> list[str]:
@@ -280,7 +285,7 @@ def _taps(scene: Scene) -> list[str]:
         is_tap = seen.name in ("sink", "bathtub")
         return is_tap and f"{seen.name} in {seen.place}" not in scene.broken
 
-    return scene.such(works) or ["sink ?"]
+    return scene.such(works) or [unseen_of("sink")]
 
 
 MIXING = Recipe(

@@ -1,4 +1,4 @@
-"""A run's plan: which tasks are played, by whom and on what terms; and the protocol that
+"""A run's design: which tasks are played, by whom and on what terms; and the protocol that
 records it.
 """
 
@@ -87,8 +87,8 @@ processes."""
 
 
 @dataclass(frozen=True)
-class RunPlan:
-    """Episodes to be played. A plan always gives the same episodes, however they are played."""
+class RunDesign:
+    """Episodes to be played. A design always gives the same episodes, however they are played."""
 
     world: World
     split: str
@@ -155,7 +155,7 @@ class RunPlan:
         return (*self.keep, CARRIED) if self.trial else tuple(self.keep)
 
     def remembering(self, memory: EpisodicMemory) -> Self:
-        """The plan with another memory. A memory of another world, or with entries that nothing
+        """The design with another memory. A memory of another world, or with entries that nothing
         here can word for a prompt, is an InputError.
         """
         if memory.world and memory.world != self.world.name:
@@ -169,11 +169,11 @@ class RunPlan:
         return replace(self, memory=memory)
 
     def reads(self, model: Model) -> Reads:
-        """Opens the plan's reader; by default the model that plays."""
+        """Opens the design's reader; by default the model that plays."""
         return Reads.by(self.reader, self.open_reader or (lambda: model), model)
 
     def protocol(self) -> Protocol:
-        """Everything in this plan that decides its results."""
+        """Everything in this design that decides its results."""
         edition = self.edition
         if edition is None:
             edition = self.world.edition(self.tasks, self.setting)
@@ -241,7 +241,7 @@ class RunPlan:
         return found
 
     def knowledge(self) -> Mind:
-        """All that its world knows, from the sources of this plan."""
+        """All that its world knows, from the sources of this design."""
         return knowledge_of(
             self.world,
             self.sources,
@@ -251,7 +251,7 @@ class RunPlan:
         )
 
 
-def plan_run(
+def design_run(
     world: World,
     model_name: str,
     open_model: OpenModel,
@@ -264,12 +264,12 @@ def plan_run(
     reader: str = "",
     overlap: bool = False,
     **others: Any,
-) -> RunPlan:
-    """Make a plan, by default the paper's and the world's. What cannot be run is an InputError
+) -> RunDesign:
+    """Make a design, by default the paper's and the world's. What cannot be run is an InputError
     here.
 
     `overlap`: play tasks that the memory was learned from, or the model taught on, which results
-    then say. `others`: fields of a `RunPlan`, and `parts`: `Seams` of one's own.
+    then say. `others`: fields of a `RunDesign`, and `parts`: `Seams` of one's own.
     """
     setting = setting or Setting()
     split = split or world.splits[0]
@@ -291,28 +291,28 @@ def plan_run(
             fields[name] = value
     if parts is not None:
         fields["sources"] = _with_parts(fields.get("sources", Sources()), parts)
-    plan = RunPlan(world, split, chosen, model_name, open_model, setting=setting, **fields)
-    _check_ranges(plan)
-    plan = _with_memory(plan, memory)
+    design = RunDesign(world, split, chosen, model_name, open_model, setting=setting, **fields)
+    _check_ranges(design)
+    design = _with_memory(design, memory)
     if not overlap:
-        _refuse_known_tasks(plan)
-    return plan
+        _refuse_known_tasks(design)
+    return design
 
 
-def _with_memory(plan: RunPlan, memory: EpisodicMemory | None) -> RunPlan:
-    """The plan with a memory; one that uses memory, and has none, is refused."""
+def _with_memory(design: RunDesign, memory: EpisodicMemory | None) -> RunDesign:
+    """The design with a memory; one that uses memory, and has none, is refused."""
     if memory is not None:
-        return plan.remembering(memory)
-    if plan.condition.memory:
+        return design.remembering(memory)
+    if design.condition.memory:
         raise InputError(
             "the condition uses memory, and none was given: read one, or give EpisodicMemory() for"
             " none"
         )
-    return plan
+    return design
 
 
 def _check_tasks(world: World, split: str, setting: Setting, tasks: Sequence[Task]) -> None:
-    """Refuse a plan without tasks, with one twice, or with an engine that the world has not."""
+    """Refuse a design without tasks, with one twice, or with an engine that the world has not."""
     if not tasks:
         raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
     for task, times in Counter(task.id for task in tasks).items():
@@ -338,15 +338,15 @@ def _open_reader(reader: str, model_name: str, open_model: OpenModel) -> NamedMo
     return replace(NamedModel(model_name), name=reader)
 
 
-def _refuse_known_tasks(plan: RunPlan) -> None:
+def _refuse_known_tasks(design: RunDesign) -> None:
     """Refuse tasks that the memory is learned from, or the model was taught on."""
-    learned = plan.overlap
+    learned = design.overlap
     if learned:
-        raise InputError(overlapping(len(learned), len(plan.tasks), learned[0]))
-    taught = plan.taught_overlap
+        raise InputError(overlapping(len(learned), len(design.tasks), learned[0]))
+    taught = design.taught_overlap
     if taught:
         raise InputError(
-            f"the model was taught on {len(taught)} of these {len(plan.tasks)} tasks, such as"
+            f"the model was taught on {len(taught)} of these {len(design.tasks)} tasks, such as"
             f" {taught[0]}: play others; `overlap: allow` (--overlap allow) plays them, and the"
             " run's protocol says so"
         )
@@ -365,16 +365,16 @@ def _with_parts(sources: Sources, parts: object) -> Sources:
     return replace(sources, seams=parts)
 
 
-def _taught_entry(plan: RunPlan) -> dict[str, Any]:
+def _taught_entry(design: RunDesign) -> dict[str, Any]:
     """The entry of a taught model in a protocol: its name does not tell trainings apart."""
-    taught = plan.taught
+    taught = design.taught
     if taught is None:
         return {}
     found: dict[str, Any] = {
         "hash": taught.hash,
         "games": len(taught.tasks),
         "corrections": taught.corrections,
-        "overlap": len(plan.taught_overlap),
+        "overlap": len(design.taught_overlap),
     }
     if taught.rounds > 1:
         found["rounds"] = taught.rounds
@@ -394,19 +394,19 @@ def overlapping(shared: int, total: int, example: str) -> str:
     )
 
 
-def _check_ranges(plan: RunPlan) -> None:
+def _check_ranges(design: RunDesign) -> None:
     """Refuse numbers that a protocol could not be read back with."""
-    steps = plan.step_budget
-    tokens = plan.decoding.max_tokens
-    temperature = plan.decoding.temperature
-    top_p = plan.decoding.top_p
-    failures = plan.stuck_after
+    steps = design.step_budget
+    tokens = design.decoding.max_tokens
+    temperature = design.decoding.temperature
+    top_p = design.decoding.top_p
+    failures = design.stuck_after
     _require(steps >= 1, f"a budget of {steps} steps leaves nothing to do")
     _require(0 <= temperature < math.inf, f"a temperature of {temperature}: give 0 or more")
     _require(0 < top_p <= 1, f"a top_p of {top_p}: give a number above 0, at most 1")
     _require(tokens >= 1, f"{tokens} new tokens are no answer; give 1 or more")
     _require(failures >= 0, f"stuck after {failures} failures: give 1 or more, or 0 for never")
-    for number in (tokens, steps, plan.seed, failures, plan.decoding.seed or 0):
+    for number in (tokens, steps, design.seed, failures, design.decoding.seed or 0):
         problem = f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number"
         _require(abs(number) <= LONGEST_NUMBER, problem)
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.learning.effects import Draw, MaskedTrial, effect_of, effects
+from rpms.learning.entry_effects import Draw, MaskedTrial, effect_of, effects
 from rpms.learning.randomisation_test import (
     Term,
     _approximated,
