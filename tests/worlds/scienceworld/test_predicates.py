@@ -3,7 +3,7 @@
 from inspect import signature
 
 import pytest
-from laboratory import GOAL, HALLWAY, KITCHEN, after, goal, in_kitchen
+from laboratory import BOIL, GOAL, HALLWAY, KITCHEN, after, goal, in_kitchen
 
 from rpms.logic.belief import Situation, StateSignature
 from rpms.logic.facts import Atom, Truth
@@ -83,6 +83,25 @@ def test_what_stays_where_it_was_seen_is_not():
 )
 def test_what_may_have_come_about_or_along_is_left_open(name):
     assert truth(in_kitchen(*BACK), "here", name) is Truth.UNKNOWN
+
+
+def test_a_thing_left_in_another_room_is_not_one_here_with_a_shorter_name():
+    """The cupboard of the kitchen is not the large cupboard that was seen elsewhere."""
+    opening = BOIL + HALLWAY.replace("\ta picture\n", "\ta large cupboard\n")
+    to_kitchen = (
+        ("open door to kitchen", "The door is now open."),
+        ("go to kitchen", "You move to the kitchen."),
+        ("look around", KITCHEN),
+    )
+    belief = after(*to_kitchen, opening=opening)
+    assert truth(belief, "here", "cupboard") is Truth.TRUE
+    assert truth(belief, "here", "large cupboard") is Truth.FALSE
+    assert truth(belief, "with", "kitchen", "large cupboard") is Truth.FALSE
+    assert truth(belief, "with", "hallway", "large cupboard") is Truth.TRUE
+
+
+def test_a_longer_name_that_was_seen_nowhere_may_mean_a_thing_here():
+    assert truth(in_kitchen(), "here", "large cupboard") is Truth.TRUE
 
 
 def test_what_the_agent_has_moved_may_be_anywhere():

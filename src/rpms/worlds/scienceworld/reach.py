@@ -112,7 +112,23 @@ def _thing_here(belief: Scene, words: str) -> bool | None:
     matches = belief.meant(words)
     if not matches:
         return _absent(belief, words)
+    if _was_left_elsewhere(belief, words, belief.room, matches):
+        return False
     return None if vague else _is_any_open(belief, matches)
+
+
+def _was_left_elsewhere(
+    belief: Scene, words: str, room: str | None, matches: Iterable[Seen]
+) -> bool:
+    """True if words are just the name of a thing that was left in another room, and things in this
+    one only go by a shorter name: the cupboard of the kitchen is not the large cupboard.
+    """
+    named = belief.by_name.get(words)
+    if named is None or named.place in (room, INVENTORY):
+        return False
+    if any(match.name == named.name for match in matches):
+        return False
+    return _stays_put(named.name) and not belief.lost
 
 
 def _is_any_open(belief: Scene, matches: Iterable[Seen]) -> bool:
@@ -215,6 +231,8 @@ def with_(belief: Scene, room: str, words: str) -> bool | None:
     if head in belief.exits:
         return True if head == name else belief.adjoin(name, head)
     matches = find(belief.rooms.get(name, ()), Phrase(head), name)
+    if matches and _was_left_elsewhere(belief, words, name, matches):
+        return False
     if head in _ALWAYS or _is_any_open(belief, matches):
         return True
     return False if name in belief.looked and _is_fitting(head) else None
