@@ -186,7 +186,7 @@ class Episode:
     score: float
     steps: tuple[Step, ...]
     error: str = ""
-    """The error, if a model or a world failed."""
+    """The error, if a model or a world failed; the reason, if the player gave up."""
     usage: Usage = field(default_factory=Usage)
     trial: int = 0
     """Number of the attempt, for methods that make several."""

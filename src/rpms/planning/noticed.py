@@ -74,7 +74,7 @@ class PlanNoticed(beyond.Noticed):
         return new
 
     def for_another_goal(self) -> Self:
-        return self.trusting(replace(self.trust, held=None))
+        return self.trusting(self.trust.but(held=None, made_in_vain=0))
 
 
 def recalled_for(memories: Iterable[Candidate], command: str) -> str:

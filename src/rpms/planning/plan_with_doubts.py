@@ -20,7 +20,7 @@ from rpms.planning.effort import EXPANDED, FURTHER, Effort
 from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.noticed import PlanNoticed
 from rpms.planning.plan_graph import Plan
-from rpms.planning.plans_begun import Begun, is_unchanged
+from rpms.planning.plans_begun import Begun, doubts_of, is_unchanged
 from rpms.planning.reason import reasoner_of
 from rpms.planning.rules_in_doubt import RulesInDoubt
 from rpms.planning.trust import FULL, STEPS, Trust
@@ -36,6 +36,9 @@ _DEAREST = 5 * _DEAR
 no better than trying anything."""
 NOT_ALL_WEIGHED = "not all doubts were weighed"
 """Said of the best option where the search ended at its bound (`planning.effort`)."""
+_MAKING = 10
+"""Steps in which a line is doubted to make what the goal asks for, where every place was searched
+and it is nowhere."""
 _CHEAPER = 1e-6
 """Steps by which a plan has to be cheaper than one at hand to be looked for."""
 
@@ -69,6 +72,8 @@ def plan_with_doubts(
         best = replace(best, tried_all=_had_no_plan(context, noticed.trust))
     trust = noticed.trust
     trust = trust.but(plans=trust.plans.offering(options, walk))
+    if options and doubts_of(options[0].chain) and step.not_there_yet:
+        trust = trust.but(made_in_vain=trust.made_in_vain + 1)
     return best.offering(options), noticed.trusting(trust)
 
 
@@ -234,6 +239,14 @@ class _DoubtingStep:
             return False
         return self._stated.stranded
 
+    @cached_property
+    def not_there_yet(self) -> tuple[str, ...]:
+        """What the goal asks for and is in no place there is, where nothing known leads to it."""
+        missing = reasoner_of(self.rules).not_there_yet(self._situation, self._order)
+        if not missing or not self._stated.stranded:
+            return ()
+        return tuple(map(str, missing))
+
     def best(self, trust: Trust, idle: frozenset[str]) -> Plan:
         """The first plan with something to do, of those that doubt more and more.
 
@@ -246,6 +259,8 @@ class _DoubtingStep:
             return trusting
         if self._nowhere:
             return self._sound(replace(self._stated, opened=True), trust, idle)
+        if trust.made_in_vain >= _MAKING and self.not_there_yet:
+            return Plan(nowhere=self.not_there_yet)
         doubtful = RulesInDoubt(self.rules, trust, idle)
         best = self._doubting_contradicted(doubtful)
         if _settles(best):

@@ -7,7 +7,7 @@ is asked.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
@@ -16,6 +16,7 @@ from math import inf
 from rpms.logic.actions import ActionSchema, Instance, names_for
 from rpms.logic.belief import Situation
 from rpms.logic.facts import unseen_of
+from rpms.logic.goal import Goal
 from rpms.logic.rules import ActiveRules, Purpose, kept_with_rules
 from rpms.planning.achievers import Achievers, achievers_of, command_of
 from rpms.planning.commands_refused import Barred
@@ -121,36 +122,39 @@ class Reasoner:
         """The things that the goal needs beyond those that are known, where every place was looked
         at.
 
-        No line of the manual is to blame for that, and no doubt brings such a thing about.
+        No line of the manual is to blame for that, and no doubt brings such a thing about. What a
+        goal in stages asks for may be made on the way, and so it need not be anywhere yet; where it
+        is to be brought is there from the beginning.
         """
-        missing = self._missing(situation)
+        purpose = self.rules.purpose
+        if purpose is None:
+            return ()
+        if purpose.staged:
+            words = [situation.goal.destination]
+        else:
+            words = _words_of(purpose, situation.goal)
+        return self._in_no_place(words, situation, order)
+
+    def not_there_yet(self, situation: Situation, order: Order | None = None) -> tuple[Missing, ...]:
+        """The same, with what may be made on the way."""
+        purpose = self.rules.purpose
+        if purpose is None:
+            return ()
+        return self._in_no_place(_words_of(purpose, situation.goal), situation, order)
+
+    def _in_no_place(
+        self, words: Sequence[str], situation: Situation, order: Order | None
+    ) -> tuple[Missing, ...]:
+        """The words by which fewer things are known than are needed, and no place is left where
+        looking might show more.
+        """
+        missing = _missing(words, situation)
         if not missing:
             return ()
         if order is None:
             order = likely_places(self.rules)
         graph = self._graph(situation, order)
         return tuple(each for each in missing if graph.is_nowhere(unseen_of(each.word)))
-
-    def _missing(self, situation: Situation) -> list[Missing]:
-        """The goal's words by which fewer things are known than it needs.
-
-        What a goal in stages asks for may be made on the way, and so it need not be anywhere yet;
-        where it is to be brought is there from the beginning.
-        """
-        purpose = self.rules.purpose
-        if purpose is None:
-            return []
-        goal = situation.goal
-        if purpose.staged:
-            needed = Counter([goal.destination])
-        else:
-            needed = Counter(goal.named(field) for field in purpose.over.values())
-        missing: list[Missing] = []
-        for word, count in needed.items():
-            known = len(situation.belief.called(word)) if word else count
-            if known < count:
-                missing.append(Missing(word, known > 0))
-        return missing
 
     def search(
         self,
@@ -262,6 +266,21 @@ class _Supposing(Achievers):
         found = super().known_names({**known, **named})
         found.every = found.every.difference(self._supposed.values())  # what is unseen may be all
         return found
+
+
+def _words_of(purpose: Purpose, goal: Goal) -> list[str]:
+    """The goal's words for the things it is about, one for each thing."""
+    return [goal.named(field) for field in purpose.over.values()]
+
+
+def _missing(words: Iterable[str], situation: Situation) -> list[Missing]:
+    """The words by which fewer things are known than are needed."""
+    missing: list[Missing] = []
+    for word, count in Counter(words).items():
+        known = len(situation.belief.called(word)) if word else count
+        if known < count:
+            missing.append(Missing(word, known > 0))
+    return missing
 
 
 @kept_with_rules

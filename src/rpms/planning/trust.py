@@ -143,6 +143,9 @@ class Trust:
     """The plans at hand, and those that were begun."""
     fruitless: FruitlessSearches = field(default_factory=FruitlessSearches)
     """Searches that found no plan."""
+    made_in_vain: int = 0
+    """Steps that doubted the manual while what the goal asks for was nowhere: some line may be
+    wrong about how it is made."""
     last: str = ""
     """The last surprise, in words."""
 

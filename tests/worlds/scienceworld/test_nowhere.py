@@ -1,5 +1,5 @@
-"""A goal that asks for a box which the house does not have was misread: the game ends, and no line
-of the manual is doubted for it."""
+"""A goal that asks for what the house does not have was misread: the game ends, and no line of the
+manual is doubted for it, or only in a few steps where such a thing might be made."""
 
 from dataclasses import replace
 
@@ -25,28 +25,58 @@ pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rp
 pytestmark = pytest.mark.timeout(300)
 
 
-class AnotherBox(ScienceWorldGame):
-    """A train variation whose task names a box that no room has."""
+class Reworded(ScienceWorldGame):
+    """A train variation whose task is told in other words."""
+
+    def __init__(self, name, variation, task):
+        super().__init__(name, variation)
+        self._task = task
 
     def _open(self, simulator):
         shown = super()._open(simulator).observation.partition("\n\n")[2]
-        task = (
-            "Your task is to find a(n) non-living thing. First, focus on the thing. Then, move it to"
-            " the purple box in the kitchen."
-        )
-        return Outcome(f"{task}\n\n{shown}")
+        return Outcome(f"{self._task}\n\n{shown}")
 
 
-def test_where_the_box_of_a_goal_is_nowhere_the_game_ends_once_every_room_is_searched():
-    task = task_at("find-non-living-thing", 1)
+def played_by_plans(name, variation, told):
+    task = task_at(name, variation)
     condition = replace(RULES_ONLY, enforcement=STRICT)
     mind = compose(condition, knowledge_of(world), EpisodicMemory())
     player = Player(world, mind, PolicyModel("planner", follow_plan), Decoding())
-    game = AnotherBox(task.type, 1)
+    game = Reworded(name, variation, told)
     try:
-        episode = play(Play(player, game, task, 100))
+        return play(Play(player, game, task, 100))
     finally:
         game.close()
+
+
+def doubts(step):
+    """The lines that the plans of a step doubt."""
+    return [
+        link.doubt
+        for option in plan_of(step.decision).options
+        for link in option.chain
+        if link.doubt
+    ]
+
+
+@pytest.mark.parametrize("variation", [1, 7, 50])
+def test_where_the_box_of_a_goal_is_nowhere_the_game_ends_once_every_room_is_searched(variation):
+    told = (
+        "Your task is to find a(n) non-living thing. First, focus on the thing. Then, move it to"
+        " the purple box in the kitchen."
+    )
+    episode = played_by_plans("find-non-living-thing", variation, told)
     assert episode.ending is Ending.STUCK
-    options = plan_of(episode.steps[-1].decision).options
-    assert not [link.doubt for option in options for link in option.chain if link.doubt]
+    assert not [step.number for step in episode.steps if doubts(step)]
+
+
+def test_where_the_substance_of_a_goal_is_nowhere_few_steps_doubt_how_it_is_made():
+    told = (
+        "Your task is to boil mercury. For compounds without a boiling point, combusting the"
+        " substance is also acceptable. First, focus on the substance. Then, take actions that will"
+        " cause it to change its state of matter."
+    )
+    episode = played_by_plans("boil", 0, told)
+    assert episode.ending is Ending.STUCK
+    assert sum(bool(doubts(step)) for step in episode.steps) == 10
+    assert episode.error == "no mercury is in any place here"
