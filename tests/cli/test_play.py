@@ -48,6 +48,20 @@ class TestPlay:
         assert "no goal of the manual fits `sing a song to me`" in said.out
         assert "note: the game decides what is won, by its own goal: look at alarmclock" in said.err
 
+    def test_what_the_manual_did_not_foretell_is_shown(self, rpms: Rpms, tmp_path: Path):
+        """A wrong effect of taking: what is taken from is not closed by it."""
+        manual = tmp_path / "wrong.yaml"
+        right = rpms("rules", "show", "alfworld", "--yaml").out
+        wrong = right.replace(
+            "effects: [holding(object),", "effects: [holding(object), closed(place),"
+        )
+        assert wrong != right
+        manual.write_text(wrong, encoding="utf-8")
+        options = ("--preset", "strict", "--memory", "none", "--manual", str(manual))
+        said = rpms("play", "alfworld", "--task", "5", *options)
+        assert "surprise, absent: `take book 3 from bed 1` was done, but not" in said.out
+        assert "[take does closed(place)]" in said.out
+
     def test_the_baseline_has_no_rules(self, rpms: Rpms):
         assert "active rules: none" in rpms("play", "alfworld", "--condition", "baseline").out
 

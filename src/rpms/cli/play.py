@@ -1,6 +1,6 @@
 """`rpms play`: watch one episode, step by step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,6 +32,7 @@ from rpms.logic.errors import InputError
 from rpms.models.base import Model
 from rpms.models.catalogue import Backend, parse_model_name
 from rpms.models.windows import context_window
+from rpms.paper.beyond import Surprise
 from rpms.paper.enforcement import GuardMode
 from rpms.paper.episode import Ending, Episode, Step
 from rpms.play.design import NamedModel, RunDesign, lend
@@ -199,12 +200,16 @@ class _Watched:
             return play(episode, self._shown(episode))
 
     def _shown(self, episode: Play) -> Callable[[Step], None]:
-        """Shows a step, with the advice that the step before it brought."""
+        """Shows a step, with what surprised in the answer to the step before it and the advice that
+        came with that.
+        """
         advising = episode.player.mind.beyond.enforcement.guard is GuardMode.ADVISE
         advice = ""
 
         def show(step: Step) -> None:
             nonlocal advice
+            for before in episode.steps[-2:-1]:
+                _show_surprises(self.console, before.surprises)
             self.show_step(step, advice=advice)
             advice = step.advice if advising else ""
 
@@ -234,6 +239,12 @@ def _show_begin(console: Console, episode: Play, *, rules: bool) -> None:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
 
 
+def _show_surprises(console: Console, surprises: Iterable[Surprise]) -> None:
+    """Show in what the world's answer differs from what the manual foretold."""
+    for surprise in surprises:
+        console.print(Text(f"  {one_line(str(surprise))}", style="yellow"))
+
+
 def _show_outcome(console: Console, step: Step) -> None:
     """Show how a person's command was read, and whether the world took it: they have seen the
     rest.
@@ -257,8 +268,10 @@ def _with_or_without_memory(settings: Settings, world: World) -> Settings:
 
 def _show_end(console: Console, episode: Episode) -> None:
     if episode.steps:
+        last = episode.steps[-1]
         console.print()
-        console.print(said(episode.steps[-1].result))
+        console.print(said(last.result))
+        _show_surprises(console, last.surprises)
     style = "bold green" if episode.won else "bold red"
     error = f": {episode.error}" if episode.error else ""
     steps = counted(len(episode.steps), "step")

@@ -311,9 +311,7 @@ def _done(step: StepRecord) -> Iterator[str]:
         yield CUT
     if step.infeasible:
         yield f"infeasible: {step.objection}" if step.objection else "infeasible"
-    for surprise in step.surprises:
-        line = f" [{surprise.line}]" if surprise.line else ""
-        yield f"surprise, {surprise.kind}: {surprise.text}{line}"
+    yield from map(str, step.surprises)
 
 
 def _decided(step: StepRecord) -> Iterator[str]:

@@ -69,6 +69,10 @@ class Surprise:
     line: str
     text: str
 
+    def __str__(self) -> str:
+        line = f" [{self.line}]" if self.line else ""
+        return f"surprise, {self.kind}: {self.text}{line}"
+
 
 class Noticed:
     """Evidence about the manual from the answers so far. The paper looks for none."""

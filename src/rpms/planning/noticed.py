@@ -1,7 +1,7 @@
 """What a step showed about the manual: surprises, and the trust that they leave."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Self
 

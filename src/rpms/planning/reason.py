@@ -135,7 +135,9 @@ class Reasoner:
             words = _words_of(purpose, situation.goal)
         return self._in_no_place(words, situation, order)
 
-    def not_there_yet(self, situation: Situation, order: Order | None = None) -> tuple[Missing, ...]:
+    def not_there_yet(
+        self, situation: Situation, order: Order | None = None
+    ) -> tuple[Missing, ...]:
         """The same, with what may be made on the way."""
         purpose = self.rules.purpose
         if purpose is None:
