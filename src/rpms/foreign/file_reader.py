@@ -172,20 +172,23 @@ def _chunks(file: str | Path) -> Iterator[bytes]:
 
 
 def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Unpacked xz data, a bounded piece at a time; EOFError if it is cut off."""
+    """Unpacked xz data, a bounded piece at a time; EOFError if it is cut off.
+
+    A file may hold several streams, some of them empty, with zeros between them.
+    """
     decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
     for chunk in chunks:
-        data = chunk
+        packed = chunk
         while True:
             if decoder.eof:
-                data = (decoder.unused_data or data).lstrip(b"\0")
-                if not data:
+                packed = (decoder.unused_data or packed).lstrip(b"\0")
+                if not packed:
                     break
                 decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
-            # of empty streams no reader hears
-            if piece := decoder.decompress(data, max_length=_CHUNK):
+            piece = decoder.decompress(packed, max_length=_CHUNK)
+            packed = b""  # the decoder has all of it
+            if piece:
                 yield piece
-            data = b""
             if decoder.needs_input and not decoder.eof:
                 break
     if not decoder.eof:

@@ -4,7 +4,7 @@ facts are from.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path as FilePath
@@ -58,9 +58,9 @@ _TAKES: Mapping[str, _Takes] = {
     **dict.fromkeys(("at_least", "at_most", "above", "below"), _NUMBERS),
     **dict.fromkeys(("before", "after"), _MOMENTS),
 }
-"""Comparisons that do not take any value."""
+"""What a comparison takes; those that are not here take every value."""
 _COMPARED_TO_TEXT = ("starts", "ends", "contains", "matches", "inside", "under")
-"""Comparisons whose value may begin with a dot without naming another field: `.py`."""
+"""Comparisons with a text, so that `.py` is a text here and not the path of another field."""
 _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
@@ -106,21 +106,27 @@ class _Reader(ManualReader[ToolManual]):
     def head(self, yaml: YamlFile) -> None:
         super().head(yaml)
         given = _given_settings(yaml)
-        mine = yaml.at().read(SettingsForm, given)
-        now = moment_of(mine.now) if mine.now else None
-        chosen = {name: getattr(mine, name) for name in given}
+        read = yaml.at().read(SettingsForm, given)
+        settings = {name: getattr(read, name) for name in given}
         if "fails" in given:
-            failures: list[str | Reading] = []
-            for number, each in enumerate(mine.fails):
-                failures.append(self._failure(yaml.at("fails", number), each))
-            chosen["fails"] = tuple(failures)
+            settings["fails"] = self._failures(yaml.at("fails"), read.fails)
+        now = moment_of(read.now) if read.now else None
         if "now" in given:
-            chosen["now"] = now or self.manual.now
-        self.manual = replace(self.manual, **chosen)
-        if mine.now and now is None:
+            settings["now"] = now or self.manual.now
+        # the other settings count even if the moment is a mistake
+        self.manual = replace(self.manual, **settings)
+        if read.now and now is None:
             raise yaml.at("now").error(
-                f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00"
+                f"{excerpt(read.now)!r} is no moment; write it like 2024-05-15T15:00:00"
             )
+
+    def _failures(
+        self, place: Place, values: Iterable[str | Mapping[str, Any]]
+    ) -> tuple[str | Reading, ...]:
+        found: list[str | Reading] = []
+        for number, value in enumerate(values):
+            found.append(self._failure(place.at(number), value))
+        return tuple(found)
 
     def _failure(self, place: Place, value: str | Mapping[str, Any]) -> str | Reading:
         """Beginning of a failed result, or a condition on its JSON: `{path: ok, is: false}`."""

@@ -31,7 +31,7 @@ _News = TypeVar("_News", Literal, Revelation)
 
 
 class _ReplaySurprise(StrEnum):
-    """Surprises that only a replay has."""
+    """Kinds of surprise that are noticed only when episodes are replayed."""
 
     EARLY = "early"
     """Won before the goal's facts held."""
@@ -145,19 +145,19 @@ def propose(
     left open.
     """
     asked = steps if asked is None else asked
-    first = _contradicted(manual, asked)
-    left = first
-    passed = _best_edit(manual, steps, _edits_of(left.values()), least)
-    while passed is not None:
+    at_first = _contradicted(manual, asked)
+    left = at_first
+    while True:
+        passed = _best_edit(manual, steps, _edits_of(left.values()), least)
+        if passed is None:
+            every = {**left, **at_first}
+            return Mending(list(every.values()), manual)
         manual = passed.manual
         left = _contradicted(manual, asked)
-        for proposal in first.values():
+        for proposal in at_first.values():
             is_settled_now = proposal.edit is None and proposal.line not in left
             if is_settled_now or passed.edit in proposal.edits:
                 proposal.edit = passed.edit
-        passed = _best_edit(manual, steps, _edits_of(left.values()), least)
-    every = {**left, **first}
-    return Mending(list(every.values()), manual)
 
 
 def _edits_of(proposals: Iterable[Proposal]) -> list[Edit]:
@@ -208,7 +208,7 @@ def _edits_foretelling(
 
 
 def _line_against(surprise: Surprise, trust: Trust) -> ManualLine:
-    """The line that a surprise contradicts, among those that the step weighed."""
+    """The line that a surprise contradicts, among those with evidence from the step."""
     return next(line for line in trust.evidence if str(line) == surprise.line)
 
 
@@ -396,14 +396,17 @@ def _support(
 
 
 def _broken_in_wins(manual: RuleManual, edit: Edit, steps: Iterable[RecordedStep]) -> int:
-    """Steps at which a ban was broken; 0 unless all of their episodes were won."""
+    """Count the steps at which a ban was broken; 0 unless all of their episodes were won."""
     line = str(ManualLine(edit.of, edit.part, edit.remove))
-    broken = [step for step in steps if _is_contradicted(manual, line, step)]
-    return len(broken) if all(step.of_a_win for step in broken) else 0
-
-
-def _is_contradicted(manual: RuleManual, line: str, step: RecordedStep) -> bool:
-    return any(one.line == line for one in find_surprises(manual, step).surprises)
+    broken = 0
+    for step in steps:
+        surprises = find_surprises(manual, step).surprises
+        if all(surprise.line != line for surprise in surprises):
+            continue
+        if not step.of_a_win:
+            return 0
+        broken += 1
+    return broken
 
 
 def _held_need(manual: RuleManual, action: str, need: Clause, step: RecordedStep) -> bool:
