@@ -134,7 +134,7 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCal
     if opening is None:
         raise NotACall("write a tool call: name(argument=value, …)")
     name = opening[1]
-    arguments, end = _arguments(text, opening.end(), name, signatures.get(name, ()))
+    arguments, end = _read_arguments(text, opening.end(), name, signatures.get(name, ()))
     if text[end:].strip(" .;"):
         raise NotACall(f"more follows after {name}(…); make one call at a time")
     return WrittenCall(name, arguments)
@@ -147,7 +147,7 @@ class _Read(NamedTuple):
     end: int
 
 
-def _arguments(text: str, place: int, name: str, parameters: Sequence[str]) -> _Read:
+def _read_arguments(text: str, place: int, name: str, parameters: Sequence[str]) -> _Read:
     """The arguments of a call from behind its opening bracket; they end with the closing one."""
     arguments: dict[str, Any] = {}
     if text.startswith(")", place):
@@ -161,7 +161,7 @@ def _arguments(text: str, place: int, name: str, parameters: Sequence[str]) -> _
             parameter = _next_parameter(name, parameters, arguments)
         if parameter in arguments:
             raise NotACall(f"{name} is given {parameter} twice")
-        value = _value(text, place, name)
+        value = _read_value(text, place, name)
         arguments[parameter] = value.value
         following = _NEXT.match(text, value.end)
         if following is None:
@@ -179,7 +179,7 @@ def _next_parameter(name: str, parameters: Sequence[str], given: Container[str])
     raise NotACall(f"an argument of {name} has no name; write {name}(argument=value, …)")
 
 
-def _value(text: str, place: int, name: str) -> _Read:
+def _read_value(text: str, place: int, name: str) -> _Read:
     """The value that begins at a place."""
     quoted = _QUOTED.match(text, place)
     if quoted is not None:

@@ -144,14 +144,14 @@ def text_lines(file: str | Path, *, bounded: bool = True) -> Iterator[str]:
             )
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
-            yield _line(file, line)
+            yield _decode(file, line)
         if len(rest) > MOST_TRANSCRIPT_LINE:
             raise FileError(file, None, f"has a line of more than {MOST_TRANSCRIPT_LINE:,} bytes")
     if rest:
-        yield _line(file, rest)
+        yield _decode(file, rest)
 
 
-def _line(file: str | Path, data: bytes) -> str:
+def _decode(file: str | Path, data: bytes) -> str:
     if len(data) > MOST_TRANSCRIPT_LINE:
         raise FileError(file, None, f"has a line of more than {MOST_TRANSCRIPT_LINE:,} bytes")
     try:

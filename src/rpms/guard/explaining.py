@@ -64,13 +64,13 @@ def list_known(belief: ToolBelief) -> list[str]:
     known: list[str] = []
     for atom, holds in belief.known.items():
         known.append(str(atom) if holds else f"not {atom}")
-    records: list[str] = []
-    for kind, every in belief.records.items():
-        records += [" ".join((kind, *names)) for names in every]
     lines = ["", "facts:"]
     lines += [f"  {excerpt(line)}" for line in sorted(known)]
     lines += ["", "records:"]
-    lines += [f"  {excerpt(line)}" for line in records]
+    for kind, records in belief.records.items():
+        for names in records:
+            line = " ".join((kind, *names))
+            lines.append(f"  {excerpt(line)}")
     return lines
 
 

@@ -98,10 +98,15 @@ class _Reader(ManualReader[ToolManual]):
         self.read_each_in(yamls, "tools", self._tool, name=True)
         self.read_each_in(yamls, "policies", self._policy, name=True)
         if self.likely and not self.mistakes:
-            for section, name, problem in likely_mistakes(self.manual):
-                yaml = next(each for each in yamls if name in (each.tree.get(section) or ()))
-                self.mistakes.append(yaml.at(section, name).error(problem))
+            self._note_likely_mistakes(yamls)
         return self.manual
+
+    def _note_likely_mistakes(self, yamls: Sequence[YamlFile]) -> None:
+        for section, name, problem in likely_mistakes(self.manual):
+            for yaml in yamls:
+                if name in (yaml.tree.get(section) or ()):
+                    self.mistakes.append(yaml.at(section, name).error(problem))
+                    break
 
     def head(self, yaml: YamlFile) -> None:
         super().head(yaml)
@@ -305,8 +310,7 @@ class _Reader(ManualReader[ToolManual]):
             )
         args: list[str] = []
         for number in range(len(atom.args)):
-            read = self.argument(place, Literal(atom), number, names | {RESULT}, AS_MANY)
-            args.append(read)
+            args.append(self.argument(place, Literal(atom), number, names | {RESULT}, AS_MANY))
         return Atom(atom.predicate, tuple(args))
 
     def _policy(self, place: Place, value: object) -> None:
@@ -329,18 +333,17 @@ class _Reader(ManualReader[ToolManual]):
         bound = shared | frozenset(each)
         when = read_each(self._clause, place.at("when"), read.when, bound)
         requires = read_each(self._clause, place.at("requires"), read.requires, bound)
-        rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         policy = Policy(
-            rule,
-            read.tools,
-            when,
-            requires,
-            each,
-            read.unknown or self.manual.unknown,
-            read.instead,
-            read.warns,
-            read.asks,
-            self._sets(place, read, shared),
+            rule=Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split())),
+            tools=read.tools,
+            when=when,
+            requires=requires,
+            each=each,
+            unknown=read.unknown or self.manual.unknown,
+            instead=read.instead,
+            warns=read.warns,
+            asks=read.asks,
+            sets=self._sets(place, read, shared),
         )
         self.manual = replace(self.manual, policies=(*self.manual.policies, policy))
 
@@ -378,9 +381,11 @@ class _Reader(ManualReader[ToolManual]):
         return sets
 
     def arities(self) -> Mapping[str, int]:
-        arities = {name: len(fact.predicate.args) for name, fact in self.manual.facts.items()}
-        arities |= {name: len(predicate.args) for name, predicate in PREDICATES.items()}
-        arities[GIVEN] = 1
+        arities = {GIVEN: 1}
+        for name, fact in self.manual.facts.items():
+            arities[name] = len(fact.predicate.args)
+        for name, predicate in PREDICATES.items():
+            arities[name] = len(predicate.args)
         return arities
 
     def argument(

@@ -214,15 +214,11 @@ class Outcomes:
             literal = self._literal(bit)
             if literal in certain or has_names(literal.atom):
                 continue
-            made = self._made(bit)
+            made = [row for row in self.rows if row.made(bit)]
             given = self._condition(bit, made)
             if given is not None:
                 found.append(induced(Clause((literal,)), steps_of(made), given=given))
         return found
-
-    def _made(self, bit: int) -> list[Success]:
-        """The successes in which a literal came about."""
-        return [row for row in self.rows if row.made(bit)]
 
     def _condition(self, bit: int, made: Sequence[Success]) -> Literal | None:
         """The fact before an action that tells whether a literal comes about.
@@ -276,8 +272,8 @@ class Outcomes:
         """
         made = {fact.literal.atom for fact in (*self.certain, *self.conditional)}
         found = [*self._of_its_things(made), *self._of_all_such()]
-        explained = {atom.predicate for atom in made}
-        explained.update(fact.literal.atom.predicate for fact in found)
+        shown = [fact.literal.atom for fact in found]
+        explained = {atom.predicate for atom in (*made, *shown)}
         return [*found, *self._of_unnamed(explained)]
 
     def _of_its_things(self, made: Collection[Atom]) -> Iterator[Induced]:
@@ -287,13 +283,9 @@ class Outcomes:
         for place, atom in enumerate(self.book.facts):
             if atom in made or atom in self.needed or not self._may_reveal(place, atom):
                 continue
-            unknown = self._unknown_before(place)
+            unknown = [row for row in self.rows if not row.before.known >> place & 1]
             shown = [row for row in unknown if row.after.known >> place & 1]
             yield from self._revealed(atom, unknown, shown)
-
-    def _unknown_before(self, place: int) -> list[Success]:
-        """The successes before which nothing was known of a fact."""
-        return [row for row in self.rows if not row.before.known >> place & 1]
 
     def _may_reveal(self, place: int, atom: Atom) -> bool:
         """True if a fact is neither about a thing by its name, nor about where the agent is, nor

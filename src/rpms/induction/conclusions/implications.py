@@ -63,7 +63,7 @@ class _Case:
         does too: one for which it does not, or nobody knows, is enough to refute it.
         """
         self.asked += 1
-        if all(_holds(each, each.atom.args, state) for each in self._given):
+        if all(_is_known_to_hold(each, each.atom.args, state) for each in self._given):
             self._names_left = LIMITS.names_asked
             self._extend(state, {})
 
@@ -108,7 +108,7 @@ class _Case:
         slot = self._levels[-1].slot
         if not some:
             return
-        split = pool.split(literal.atom.predicate, _filled(literal, names))
+        split = pool.split(literal.atom.predicate, _args_with(literal, names))
         if some & ~(split.false if literal.negated else split.true):
             self._refute()
             return
@@ -118,7 +118,7 @@ class _Case:
 
     def _ask_without_slots(self, state: SeenState) -> None:
         """Ask about the literal as it stands, where it and the given ones are about no slot."""
-        if _holds(self._literal, self._literal.atom.args, state):
+        if _is_known_to_hold(self._literal, self._literal.atom.args, state):
             self.held.add((state.episode,))
         else:
             self._refute()
@@ -132,12 +132,12 @@ def _fitting(level: _Level, pool: Pool, names: Mapping[int, str]) -> int:
     """The names of a slot with which all given literals hold that this completes."""
     found = pool.every
     for literal in level.completed:
-        split = pool.split(literal.atom.predicate, _filled(literal, names))
+        split = pool.split(literal.atom.predicate, _args_with(literal, names))
         found &= split.false if literal.negated else split.true
     return found
 
 
-def _filled(literal: Literal, names: Mapping[int, str]) -> tuple[str | None, ...]:
+def _args_with(literal: Literal, names: Mapping[int, str]) -> tuple[str | None, ...]:
     """The arguments of a literal, with names for its slots; None for the one that has none."""
     found: list[str | None] = []
     for arg in literal.atom.args:
@@ -145,7 +145,7 @@ def _filled(literal: Literal, names: Mapping[int, str]) -> tuple[str | None, ...
     return tuple(found)
 
 
-def _holds(literal: Literal, args: tuple[str, ...], state: SeenState) -> bool:
+def _is_known_to_hold(literal: Literal, args: tuple[str, ...], state: SeenState) -> bool:
     """True if a literal is known to hold of some names."""
     value = state.answers[literal.atom.predicate, args]
     return value is not None and value is not literal.negated

@@ -73,8 +73,11 @@ def _lacking_in_refusals(needs: Needs, possible: int) -> set[int]:
     """Sets of possible needs that were lacking in refusals: another refusal that lacked the same
     tells nothing new about which of them it was.
     """
-    lacking = {row.fails & possible for row in needs.explanations.explainable}
-    return lacking - {0}
+    lacking: set[int] = set()
+    for row in needs.explanations.explainable:
+        if row.fails & possible:
+            lacking.add(row.fails & possible)
+    return lacking
 
 
 def _blame(chances: dict[int, float], lacking: int) -> None:

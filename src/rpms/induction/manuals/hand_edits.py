@@ -70,7 +70,8 @@ def _merged_mappings(
     for key in dict.fromkeys((*new, *edited)):
         before = old.get(key, _GONE)
         now = edited.get(key, _GONE)
-        entry = merged(before, now, new.get(key, _GONE), (*at, key))
+        relearned = new.get(key, _GONE)
+        entry = merged(before, now, relearned, (*at, key))
         edits += entry.edits
         if entry.tree is not _GONE:
             tree[key] = entry.tree
@@ -85,7 +86,9 @@ def _merged_lists(
     removed = _only_in(written, edited)
     items = _only_in(learned, removed)
     items += _only_in(added, items)
-    edits = [_note(at, str(item), "added by hand") for item in added]
+    edits: list[Claim] = []
+    for item in added:
+        edits.append(_note(at, str(item), "added by hand"))
     for item in removed:
         edits.append(_note(at, str(item), "taken out by hand"))
     return Merged(items, edits)

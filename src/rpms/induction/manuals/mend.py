@@ -92,7 +92,7 @@ def recorded_steps(world: World, traces: Iterable[Trace]) -> Iterator[RecordedSt
 
 def find_surprises(manual: RuleManual, step: RecordedStep) -> PlanNoticed:
     """Compare one step with what a manual foretells of it, its end and what it showed included."""
-    rules = _rules(manual, step)
+    rules = _rules_at(manual, step)
     noticed = compare(UNSHAKEN, rules, step.before, step.command, step.after, refused=step.refused)
     noticed = _with_facts_shown(noticed, step)
     holds = goal_holds(rules, step.after, NOTHING_DONE)
@@ -104,7 +104,7 @@ def find_surprises(manual: RuleManual, step: RecordedStep) -> PlanNoticed:
     return noticed
 
 
-def _rules(manual: RuleManual, step: RecordedStep) -> ActiveRules:
+def _rules_at(manual: RuleManual, step: RecordedStep) -> ActiveRules:
     goal = step.before.goal
     return manual.active(goal.type, goal.object, goal.destination)
 
@@ -172,7 +172,7 @@ def _contradicted(manual: RuleManual, steps: Iterable[RecordedStep]) -> dict[str
     """The lines that steps contradict, each with the edits that might have foretold these steps."""
     lines: dict[str, Proposal] = {}
     for step in steps:
-        rules = _rules(manual, step)
+        rules = _rules_at(manual, step)
         noticed = find_surprises(manual, step)
         for surprise in noticed.surprises:
             if not surprise.line:
@@ -339,7 +339,7 @@ def _steps_by_name(steps: Iterable[_WeighedStep]) -> Mapping[str, Sequence[_Weig
     """By action, process, goal or rule: the steps that its lines may foretell something of."""
     found: dict[str, list[_WeighedStep]] = {}
     for each in steps:
-        rules = _rules(each.manual, each.step)
+        rules = _rules_at(each.manual, each.step)
         for name in _names_concerning(each.step, rules):
             found.setdefault(name, []).append(each)
     return found
@@ -369,7 +369,7 @@ def _weight(manual: RuleManual, step: RecordedStep) -> float:
     surprises = find_surprises(manual, step).surprises
     if not any(one.kind == SurpriseKind.REFUSED for one in surprises):
         return len(surprises)
-    instance = _rules(manual, step).instance(step.command)
+    instance = _rules_at(manual, step).instance(step.command)
     needs = instance.preconditions if instance is not None else ()
     was_promised = all(need.truth(step.before) is not Truth.UNKNOWN for need in needs)
     return len(surprises) if was_promised else len(surprises) - 0.5
@@ -411,7 +411,7 @@ def _broken_in_wins(manual: RuleManual, edit: Edit, steps: Iterable[RecordedStep
 
 def _held_need(manual: RuleManual, action: str, need: Clause, step: RecordedStep) -> bool:
     """True if the action worked at this step, and the need held before it."""
-    instance = _rules(manual, step).instance(step.command)
+    instance = _rules_at(manual, step).instance(step.command)
     if step.refused or instance is None or instance.schema.name != action:
         return False
     return need.bind(instance.binding).truth(step.before) is Truth.TRUE
@@ -423,7 +423,7 @@ def _came_about_in_order(
     """True if this step won, and the goal's new fact came about with it where it is to be the
     last, and before it where not.
     """
-    purpose = _rules(changed, step).purpose
+    purpose = _rules_at(changed, step).purpose
     if not step.won or purpose is None or purpose.name != edit.of:
         return False
     for binding in bindings_met(purpose, step.after):
