@@ -47,7 +47,7 @@ class Remaining(NamedTuple):
 
 
 class Demands:
-    """What a goal wants in one situation, of the things that are known there."""
+    """The facts that a goal wants in one situation, of the things that are known there."""
 
     def __init__(
         self, situation: Situation, holds: Callable[[Clause, Mapping[str, str]], bool]

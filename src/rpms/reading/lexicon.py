@@ -146,8 +146,8 @@ class Lexicon:
         return self._found[key]
 
     def _find_evidence(self, request: str, field: str, value: str) -> WordEvidence:
-        """How much the words of a request speak for a value: each by how often it meant that
-        before, or by how like it is to the value's own names. The strongest word counts most.
+        """Weigh each word of a request by how often it meant a value before, or by how like it is
+        to the value's own names. The strongest word counts most.
         """
         share = self.share(field, value)
         names = [value]

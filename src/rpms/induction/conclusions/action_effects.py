@@ -234,8 +234,8 @@ class Outcomes:
     def _reason(
         self, telling: int, some: Sequence[Success], others: Sequence[Success]
     ) -> Literal | None:
-        """What tells some successes from others: the first of the facts that do, else the kind of
-        one of their things. `telling`: these facts, as bits.
+        """The first fact that tells some successes from others, else the kind of one of their
+        things that does. `telling`: such facts, as bits.
         """
         if min(count_independent(some), count_independent(others)) < LIMITS.telling:
             return None

@@ -124,7 +124,7 @@ class ActionModel:
 
     @property
     def syntax(self) -> str:
-        """As the manual writes it."""
+        """The command as the manual writes it."""
         return fill(self.template, [f"<{name}>" for name in self.parameters])
 
     @property

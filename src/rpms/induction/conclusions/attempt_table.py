@@ -18,7 +18,7 @@ from rpms.logic.facts import Clause, Literal, kind_of
 
 
 class AttemptTable:
-    """What held in which attempts, and which of them worked."""
+    """The attempts of an action: which facts held in which, and which of them worked."""
 
     def __init__(self, book: Book) -> None:
         self.book = book
@@ -132,7 +132,7 @@ class AttemptTable:
         return has_names(self.literal(bit).atom)
 
     def not_by_name(self, mask: int) -> int:
-        """Of some facts, those that are about the action's own things, or about none."""
+        """The facts among some that are about the action's own things, or about none."""
         return mask_of(bit for bit in bits(mask) if not self.is_by_name(bit))
 
     def is_near(self, bit: int) -> bool:
@@ -145,8 +145,8 @@ class AttemptTable:
     # Chance.
 
     def frequency(self, bit: int, given: int = 0) -> float:
-        """How often a fact holds for random names, where some other facts hold; 1 if nothing is
-        known.
+        """The share of random names for which a fact holds, of those for which some others do; 1 if
+        nothing is known.
         """
         if self._drawn:
             share = share_of(self.drawn_with, bit, given, self._drawn)

@@ -15,7 +15,7 @@ from rpms.logic.bits import bits
 
 
 class Phrasing(NamedTuple):
-    """How well a fact is put, next to others that say the same."""
+    """The clarity of a fact, next to others that say the same."""
 
     says_it: bool  # It has a word of the action
     in_order: bool  # It is about the action's things in their order
@@ -194,7 +194,7 @@ class Explanations:
         return kept
 
     def _premises(self, bit: int, others: int) -> _Premises:
-        """Of some facts, those that may imply one.
+        """The facts among some that may imply one.
 
         Where the world declares its commands, a fact that has a word of the action is given up
         only for others that have one.

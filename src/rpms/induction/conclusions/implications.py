@@ -153,8 +153,8 @@ def _is_known_to_hold(literal: Literal, args: tuple[str, ...], state: SeenState)
 
 @dataclass(eq=False)
 class Implications:
-    """What goes with what: asked of names for which the given facts hold, in states of all
-    episodes.
+    """Facts that follow from others, as states of all episodes tell: each is asked about the names
+    for which the others hold.
     """
 
     book: Book
@@ -243,7 +243,7 @@ def implications_of(book: Book) -> Implications:
 
 
 def _record_of(book: Book) -> tuple[object, ...]:
-    """What cases rest on: an action's facts, the names that may fill its slots, and the states
+    """The basis of cases: an action's facts, the names that may fill its slots, and the states
     that were thinned out.
     """
     roles = [frozenset(role or ()) for role in book.roles]

@@ -28,7 +28,7 @@ class _Lacking(NamedTuple):
 
 @dataclass(eq=False)
 class Proofs:
-    """What is certain about the facts that explain refusals."""
+    """Certainty about the facts that explain refusals."""
 
     explanations: Explanations
 

@@ -61,7 +61,7 @@ class Deed:
 
 @dataclass
 class _Tally:
-    """What was tried: kinds of things, or episodes; and the steps of those that scored."""
+    """Trials, by kinds of things or by episodes, and the steps of those that scored."""
 
     tried: set[str] = field(default_factory=set)
     good: dict[str, Witness] = field(default_factory=dict)

@@ -52,8 +52,8 @@ def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> 
 
 
 def _where_it_leads(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
-    """What moving does and shows at the place to which the agent gets: that is the last slot, and
-    the place from which it went the one before.
+    """Effects and sights of moving at the place that the agent comes to, which is the last slot;
+    the place that it comes from is the one before.
     """
     parameters = book.called(names)
     if not parameters:
@@ -103,7 +103,7 @@ class _EffectsAt(NamedTuple):
 
 
 def _effects_at(place: str, book: Book, when: Circumstance) -> _EffectsAt:
-    """What is certain to become of a place, in a slot, under a condition."""
+    """The certain effects on a place, in a slot, under a condition."""
     predicates = book.vocabulary.predicates
     outcomes = Outcomes(book, frozenset(literal.atom for literal in when.literals))
     found = _EffectsAt([], [])

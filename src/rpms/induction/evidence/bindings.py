@@ -131,11 +131,11 @@ class Bindings:
         if key not in self._choices:
             judged = []
             for name in self._names(slot):
-                judged.append(self._judged({**names, slot: name}, slot, completed))
+                judged.append(self._choice_of({**names, slot: name}, slot, completed))
             self._choices[key] = judged
         return self._choices[key]
 
-    def _judged(self, names: Mapping[int, str], slot: int, wants: Iterable[_Want]) -> _Choice:
+    def _choice_of(self, names: Mapping[int, str], slot: int, wants: Iterable[_Want]) -> _Choice:
         """The name in a slot as a choice, by the wanted literals that it completes: until too much
         fails.
         """

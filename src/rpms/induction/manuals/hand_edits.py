@@ -52,7 +52,7 @@ def merged(written: Any, edited: Any, learned: Any, at: tuple[str, ...] = ()) ->
 
 
 def _merged_removal(written: Any, learned: Any, at: tuple[str, ...]) -> Merged:
-    """What a person took out stays out; of a list, what was learned since comes in."""
+    """Leave out what a person took out; of a list, what was learned since comes in."""
     new = []
     if isinstance(learned, list) and isinstance(written, list):
         new = [item for item in learned if item not in written]

@@ -123,7 +123,7 @@ def _line_of_id(rows: Iterable[Reviewed], id_: str) -> Reviewed:
 
 
 class _LineInTree(NamedTuple):
-    """Where a tree has the line of a claim: a list under a key, and the text in this list.
+    """The line of a claim in a tree: a list under a key, and the text in this list.
 
     A claim about a whole entry has no text: it stands if there is the key.
     """

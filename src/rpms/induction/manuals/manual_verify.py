@@ -62,7 +62,7 @@ class _Case(NamedTuple):
 
 @dataclass
 class _Record:
-    """What became of one case: the times that the effect came about, and the steps without it."""
+    """The outcomes of one case: how often the effect came about, and the steps without it."""
 
     came: int = 0
     missed: list[Witness] = field(default_factory=list)

@@ -287,7 +287,7 @@ class _TriedEdit(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, bool, int]:
-        """What speaks for it. One change is likelier than two."""
+        """The order of edits. One change is likelier than two."""
         is_one_change = self.edit.add is None or not self.edit.remove
         return (self.gains, is_one_change, self.support)
 

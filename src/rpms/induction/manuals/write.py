@@ -127,7 +127,7 @@ def _process(schema: ActionSchema) -> _Tree:
 
 
 def _outcome(schema: ActionSchema) -> _Tree:
-    """What comes of an action or a process; that it takes one step goes without saying."""
+    """The outcome of an action or a process; that it takes one step goes without saying."""
     return {
         "effects": effect_lines(schema),
         "observes": observed_lines(schema),
@@ -141,7 +141,7 @@ def effect_lines(schema: ActionSchema) -> list[str]:
 
 
 def observed_lines(schema: ActionSchema) -> list[str]:
-    """What an action or a process shows, as a manual writes it."""
+    """The sights of an action or a process, as a manual writes them."""
     lines: list[str] = []
     for shown in schema.observes:
         fact = _quoted(schema.variables, Clause((Literal(shown.atom),)))
