@@ -157,9 +157,7 @@ class CallFacts:
         first = atoms[0].args[0]
         if isinstance(first, Absent):
             return Truth.UNKNOWN
-        tools: list[str] = []
-        for atom in atoms:
-            tools.append(atom.args[1] if atom.predicate == FROM_TOOL else "")
+        tools = [atom.args[1] if atom.predicate == FROM_TOOL else "" for atom in atoms]
         value = self._values.get(first, first)
         return self.conversation.belief.traces.truth(value, tools)
 

@@ -61,9 +61,7 @@ def explain_check(last: CheckedCall) -> list[str]:
 
 def list_known(belief: ToolBelief) -> list[str]:
     """The facts that are known, in alphabetical order, and the records."""
-    known: list[str] = []
-    for atom, holds in belief.known.items():
-        known.append(str(atom) if holds else f"not {atom}")
+    known = [str(atom) if holds else f"not {atom}" for atom, holds in belief.known.items()]
     lines = ["", "facts:"]
     lines += [f"  {excerpt(line)}" for line in sorted(known)]
     lines += ["", "records:"]

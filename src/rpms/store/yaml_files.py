@@ -360,10 +360,7 @@ def _written_anew(written: Sequence[str], items: Sequence[int | str]) -> list[st
     """Items as they are written in a file: those that it had, by number, to the letter; new texts
     in quotes if they need them.
     """
-    texts: list[str] = []
-    for item in items:
-        texts.append(written[item] if isinstance(item, int) else _quoted(item))
-    return texts
+    return [written[item] if isinstance(item, int) else _quoted(item) for item in items]
 
 
 def _end(text: str, node: Any) -> int:

@@ -133,11 +133,7 @@ class Outcomes:
             if effect is not None:
                 found.append(effect)
         literals = [fact.literal for fact in found]
-        kept: list[Induced] = []
-        for fact in found:
-            if not self._restates(fact.literal, literals):
-                kept.append(fact)
-        return kept
+        return [fact for fact in found if not self._restates(fact.literal, literals)]
 
     def _effect(self, bit: int) -> Induced | None:
         """A fact that successes bring about; None where too many contradict it, or too few

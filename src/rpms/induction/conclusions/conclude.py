@@ -321,11 +321,7 @@ class _Deeds(NamedTuple):
 
     @property
     def tables(self) -> tuple[ScoreTable, ...]:
-        found = []
-        for deed in self.deeds:
-            if deed.table is not None:
-                found.append(deed.table)
-        return tuple(found)
+        return tuple([deed.table for deed in self.deeds if deed.table is not None])
 
 
 def _scoring_deeds(

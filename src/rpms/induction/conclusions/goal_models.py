@@ -282,10 +282,7 @@ def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Ind
     """One fact that wins share; necessary if all the others held once and the episode went on."""
     others = wanted - {atom}
     missed = book.refuting(others, without=atom) if others else []
-    won_without = []
-    for win in book.wins:
-        if win not in wins:
-            won_without.append(win.witness)
+    won_without = [win.witness for win in book.wins if win not in wins]
     return induced(
         Clause((literal_in(atom),)),
         confirmed=[win.witness for win in wins],

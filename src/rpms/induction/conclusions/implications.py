@@ -33,10 +33,7 @@ def _levels(literal: Literal, given: Sequence[Literal]) -> list[_Level]:
     bound = frozenset[int]()
     for slot in in_order(sorted(slots), wanted):
         bound |= {slot}
-        completed = []
-        for each in given:
-            if slot in slots_in(each.atom) <= bound:
-                completed.append(each)
+        completed = [each for each in given if slot in slots_in(each.atom) <= bound]
         levels.append(_Level(slot, tuple(completed)))
     return levels
 

@@ -37,10 +37,7 @@ def sampled(learned: Learned, dice: Random) -> Learned:
     """
     actions = []
     for action in learned.actions:
-        needed = []
-        for fact, chance in action.chances.items():
-            if dice.random() < chance:
-                needed.append(fact)
+        needed = [fact for fact, chance in action.chances.items() if dice.random() < chance]
         tables = tuple(_sampled_table(table, dice) for table in action.tables)
         actions.append(replace(action, explaining=tuple(needed), tables=tables))
     return replace(learned, actions=tuple(actions))

@@ -333,11 +333,7 @@ def _unnamed(
     roles = set(parameters)
     for literal in made:
         roles.update(literal.atom.args)
-    found = []
-    for arg in spoken_of:
-        if arg in roles and f"<{arg}>" not in syntax:
-            found.append(arg)
-    return tuple(found)
+    return tuple([arg for arg in spoken_of if arg in roles and f"<{arg}>" not in syntax])
 
 
 def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:

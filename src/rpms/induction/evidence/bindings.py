@@ -72,10 +72,7 @@ class Bindings:
         self._choices.clear()
         self._left = self.nodes
         self._most = most
-        missing = []
-        for want in wants:
-            if not want.slots and not self._holds(want, {}):
-                missing.append(want)
+        missing = [want for want in wants if not want.slots and not self._holds(want, {})]
         cost = sum(want.cost for want in missing)
         first = Binding({}, mask_of(want.bit for want in missing), cost)
         if first.cost <= most:
@@ -171,11 +168,7 @@ def names_in_slot(book: Book, slot: int, belief: Belief) -> Sequence[str]:
 def _completed_by(slot: int, wants: Iterable[_Want], names: Iterable[int]) -> list[_Want]:
     """The wanted literals of which a slot is the last one to be filled."""
     bound = {*names, slot}
-    found = []
-    for want in wants:
-        if slot in want.slots and want.slots <= bound:
-            found.append(want)
-    return found
+    return [want for want in wants if slot in want.slots and want.slots <= bound]
 
 
 def in_order(slots: Sequence[int], wanted: Sequence[frozenset[int]]) -> list[int]:

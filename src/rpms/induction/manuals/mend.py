@@ -125,11 +125,7 @@ def _with_facts_shown(noticed: PlanNoticed, step: RecordedStep) -> PlanNoticed:
 
 def _learned(trust: Trust, action: str, sort: type[_News]) -> list[_News]:
     """Changes (literals) or facts shown (revelations) that no line of an action foretold."""
-    found: list[_News] = []
-    for news in trust.learned.get(action, ()):
-        if isinstance(news, sort):
-            found.append(news)
-    return found
+    return [news for news in trust.learned.get(action, ()) if isinstance(news, sort)]
 
 
 def propose(

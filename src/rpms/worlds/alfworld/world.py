@@ -114,14 +114,14 @@ def _with_names(
         other = _name(second, belief.holding if verb == "slice" else belief.places, repairs)
         if verb == "put":
             return _put(thing, joint, other, words, belief, repairs)
-        return _joined(verb, thing, joint, other, repairs)
+        return _with_word_between(verb, thing, joint, other, repairs)
     if verb in _JOINTS:
         return _completed(verb, first, belief, repairs)
     name = _name(first, _things_for(verb, belief), repairs)
     return f"go to {name}" if verb == "go" else f"{verb} {name}"
 
 
-def _joined(verb: str, thing: str, joint: str, other: str, repairs: list[str]) -> str:
+def _with_word_between(verb: str, thing: str, joint: str, other: str, repairs: list[str]) -> str:
     """A command with the word between its two things that the game knows."""
     if joint not in (" from ", " with "):
         repairs.append(f"`{joint.strip()}`")
