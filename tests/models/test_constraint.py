@@ -19,7 +19,7 @@ from rpms.models.constraint import (
     NOT_HELD,
     RESPONSE_FORMAT,
     grammar,
-    held,
+    is_held_to,
     regex,
     shapes_of,
     usable,
@@ -94,11 +94,11 @@ def test_the_thought_is_written_before_the_action():
 
 
 def test_held_compares_as_answers_are_read():
-    assert held("Thought: x\nAction: look", SHAPES)
-    assert held(json.dumps({"thought": "x", "action": "open drawer 1"}), SHAPES)
-    assert not held("Thought: x\nAction: look around", SHAPES)
-    assert not held("I do not know.", SHAPES)
-    assert held("Action: use [lamp].", shapes_of(("use [lamp].",)))
+    assert is_held_to("Thought: x\nAction: look", SHAPES)
+    assert is_held_to(json.dumps({"thought": "x", "action": "open drawer 1"}), SHAPES)
+    assert not is_held_to("Thought: x\nAction: look around", SHAPES)
+    assert not is_held_to("I do not know.", SHAPES)
+    assert is_held_to("Action: use [lamp].", shapes_of(("use [lamp].",)))
 
 
 # --- servers ---

@@ -15,7 +15,7 @@ from rpms.foreign.json_text import question_key
 from rpms.logic.errors import InputError
 from rpms.models.base import Answer, CannotHold, Decoding
 from rpms.models.catalogue import ModelOptions, open_model
-from rpms.models.constraint import NOT_HELD, begins, fits, grammar, held, regex, shapes_of
+from rpms.models.constraint import NOT_HELD, begins, fits, grammar, is_held_to, regex, shapes_of
 from rpms.models.policy import FunctionModel
 from rpms.models.recorded import RecordedModel, ReplayModel, question
 from rpms.paper.compose import compose
@@ -81,7 +81,7 @@ def test_every_form_takes_each_instance_of_each_template(made):
         ):
             assert expression.fullmatch(text)
             assert matches(rule, text)
-            assert held(text, shapes)
+            assert is_held_to(text, shapes)
         assert any(fits(instance, shape) for shape in shapes)
         assert all(
             any(begins(instance[:end], shape) for shape in shapes) for end in range(len(instance))
@@ -109,7 +109,7 @@ def test_some_that_are_and_some_that_are_not():
     shapes = shapes_of((), TEMPLATES)
     assert shapes == (("go to ", ""), ("take ", " from ", ""), ("look",))
     for action in ("go to drawer 1", "take a from b", "take a from b from c", "look"):
-        assert held(f"Thought: x\nAction: {action}", shapes)
+        assert is_held_to(f"Thought: x\nAction: {action}", shapes)
     for action in (
         "go to",
         "take a",
@@ -119,7 +119,7 @@ def test_some_that_are_and_some_that_are_not():
         "Go to drawer 1",
         "",
     ):
-        assert not held(f"Thought: x\nAction: {action}", shapes)
+        assert not is_held_to(f"Thought: x\nAction: {action}", shapes)
 
 
 def test_a_menu_goes_before_templates_and_what_one_line_cannot_hold_is_none():

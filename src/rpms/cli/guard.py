@@ -99,8 +99,11 @@ def _counted(counts: Mapping[str, int]) -> list[str]:
 def _ruling_row(number: int, step: Replayed) -> list[str]:
     now = step.now
     word = f"{now.word} (was {step.then})" if step.changed else now.word
-    words = (step.call.text, word, now.rule, now.fact, now.remedy)
-    return [str(number), *(excerpt(each, 200) for each in words)]
+    return _row(number, step.call.text, word, now.rule, now.fact, now.remedy)
+
+
+def _row(number: int, *cells: str) -> list[str]:
+    return [str(number), *[excerpt(cell, 200) for cell in cells]]
 
 
 @app.command("audit")
@@ -147,8 +150,7 @@ def _write_page(steps: list[Audited], log: Path, out: Path, notes: list[str]) ->
 def _objection_row(number: int, step: Audited) -> list[str]:
     rules = [each.rule for each in step.objections]
     facts = dict.fromkeys(each.facts for each in step.objections)
-    words = (step.call.text, step.grade, ", ".join(rules), "; ".join(facts))
-    return [str(number), *(excerpt(word, 200) for word in words)]
+    return _row(number, step.call.text, step.grade, ", ".join(rules), "; ".join(facts))
 
 
 @app.command("draft")

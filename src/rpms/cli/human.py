@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import chain, islice
+from itertools import islice
+from typing import NamedTuple
 
 from rich.columns import Columns
 from rich.console import Console, Group
@@ -37,13 +38,17 @@ class Left(Exception):
     """The person has left the game."""
 
 
-Possible = tuple[list[str], list[str]]
-"""Commands that nothing known speaks against; and uncertain ones, such as for an apple in a
-place not searched yet."""
+class PossibleCommands(NamedTuple):
+    """Commands that are not known to fail."""
+
+    likely: list[str]
+    """Those that nothing known speaks against."""
+    uncertain: list[str]
+    """Those that need something unknown, such as an apple in a place not searched yet."""
 
 
-def possible_commands(decision: Decision, world: World) -> Possible:
-    """Commands that the manual does not know to fail, in the world's own form: the simulator is
+def possible_commands(decision: Decision, world: World) -> PossibleCommands:
+    """Commands that the manual does not know to fail, as the world writes them; the simulator is
     not asked.
     """
     situation = Situation(decision.belief, decision.goal)
@@ -60,7 +65,7 @@ def possible_commands(decision: Decision, world: World) -> Possible:
             uncertain[written] = None
     first = list(likely)[:_LISTED]
     others = [each for each in uncertain if each not in likely]
-    return first, others[: _LISTED - len(first)]
+    return PossibleCommands(first, others[: _LISTED - len(first)])
 
 
 class HumanModel:
@@ -92,9 +97,10 @@ class HumanModel:
             elif words:
                 return Answer(f"Action: {words}")
 
-    def _list_commands(self, possible: Possible, part: str) -> None:
+    def _list_commands(self, possible: PossibleCommands, part: str) -> None:
         """List the commands that have some letters in them, those that may fail apart."""
-        likely, uncertain = (_commands_with(part, some) for some in possible)
+        likely = _commands_with(part, possible.likely)
+        uncertain = _commands_with(part, possible.uncertain)
         if likely or not uncertain:
             self._console.print(Columns(likely, padding=(0, 3)) if likely else "(none)")
         if uncertain:
@@ -149,7 +155,7 @@ def _commands_with(part: str, commands: Iterable[str]) -> list[Text]:
     return [Text(command) for command in commands if wanted in command.casefold()]
 
 
-def _complete_with(possible: Callable[[], Possible]) -> None:
+def _complete_with(possible: Callable[[], PossibleCommands]) -> None:
     """Let the Tab key complete commands, on a terminal whose Python has readline."""
     if not sys.stdin.isatty():
         return
@@ -159,8 +165,8 @@ def _complete_with(possible: Callable[[], Possible]) -> None:
         return
 
     def complete(text: str, place: int) -> str | None:
-        commands = chain.from_iterable(possible())
-        fitting = [command for command in commands if command.startswith(text)]
+        likely, uncertain = possible()
+        fitting = [command for command in likely + uncertain if command.startswith(text)]
         return fitting[place] if place < len(fitting) else None
 
     readline.set_completer(complete)

@@ -1,7 +1,7 @@
 """Values made of options that several commands take, checked; and notes about them."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,19 +35,24 @@ def make_setting(
         raise InputError("--engine names the simulator: add --ray to play on a Ray cluster")
     if engine not in world.engines:
         raise InputError(f"{world.name} has no engine {engine!r}; {nearest(engine, world.engines)}")
-    pairs: dict[str, str] = {}
-    for option in options or ():
+    setting = Setting(data.absolute() if data else None, engine, _read_pairs(options or ()))
+    world.chosen(setting)  # refuses options that the world does not have
+    return setting
+
+
+def _read_pairs(options: Iterable[str]) -> dict[str, str]:
+    """The values of `--option NAME=VALUE`, by name."""
+    values: dict[str, str] = {}
+    for option in options:
         name, equals, value = option.partition("=")
         if not equals or not name:
             raise InputError(f"--option {option!r}: write NAME=VALUE")
-        if pairs.setdefault(name, value) != value:
+        if values.setdefault(name, value) != value:
             raise InputError(
-                f"--option {name!r} is given twice, as {pairs[name]!r} and as {value!r}: give it"
+                f"--option {name!r} is given twice, as {values[name]!r} and as {value!r}: give it"
                 " once"
             )
-    setting = Setting(data.absolute() if data else None, engine, pairs)
-    world.chosen(setting)  # refuses options that the world does not have
-    return setting
+    return values
 
 
 def require_menu(enforcement: Enforcement, model: str) -> None:
@@ -114,14 +119,18 @@ def named_task(
     """A task by number, id or name and variation; by name also one that the split leaves out by
     default.
     """
-    if variation is None:
-        try:
-            return choose_task(world.tasks(split, setting), wanted)
-        except InputError:
-            name = (wanted or "").partition("/")[0]
-            if not name or name.isdecimal():
-                raise
-            return _left_out_task(world, split, setting, wanted or "", name)
+    if variation is not None:
+        return _variation(world, wanted, variation)
+    try:
+        return choose_task(world.tasks(split, setting), wanted)
+    except InputError:
+        name = (wanted or "").partition("/")[0]
+        if not name or name.isdecimal():
+            raise
+        return _left_out_task(world, split, setting, wanted or "", name)
+
+
+def _variation(world: World, wanted: str | None, variation: int) -> Task:
     found = world.variation(wanted, variation) if wanted is not None else None
     if found is None:
         worlds = "a world whose tasks have variations (scienceworld) or seeds (textworld-express)"

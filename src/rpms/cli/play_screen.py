@@ -235,9 +235,7 @@ def _fitting_heights(heights: Sequence[int], least: Sequence[int], most: int) ->
     """Heights that together are at most so high, if they can be: the longest gives way first."""
     fitting = list(heights)
     while sum(fitting) > most:
-        spare: list[int] = []
-        for height, few in zip(fitting, least, strict=True):
-            spare.append(max(0, height - few))
+        spare = [max(0, height - few) for height, few in zip(fitting, least, strict=True)]
         if not any(spare):
             break
         longest = spare.index(max(spare))

@@ -1,7 +1,7 @@
 """Properties of prompts, and of games that are played by plans, with doubt and without."""
 
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from rpms.conformance.walk import Skipped, Subject, require
 from rpms.logic.belief import Situation
@@ -130,11 +130,9 @@ def _require_same_until_contradicted(trusting: Episode, doubting: Episode) -> No
     """Refuse other commands with doubt than without it, and steps said to lack a plan, up to the
     first answer that contradicts the manual.
     """
-    without = _commands_of(trusting)
     steps = _steps_of(doubting)
-    for number in range(1, max(len(without), len(steps)) + 1):
-        one = without[number - 1] if number <= len(without) else _NO_STEP
-        other = steps[number - 1].command if number <= len(steps) else _NO_STEP
+    commands = zip_longest(_commands_of(trusting), _commands_of(doubting), fillvalue=_NO_STEP)
+    for number, (one, other) in enumerate(commands, start=1):
         require(
             one == other,
             f"{doubting.task}, step {number}: `{one}` without doubt, `{other}` with it, though"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from rpms.foreign.json_text import DECODER, NotJson, check_depth, loads
 
@@ -61,7 +61,7 @@ class Tool:
     )
     """A JSON schema of its arguments."""
 
-    def only(self, calls: Sequence[WrittenCall]) -> Self:
+    def narrowed_to(self, calls: Sequence[WrittenCall]) -> Self:
         """The tool narrowed to the arguments of some calls, and to their values."""
         properties = {}
         required: list[str] = []
@@ -87,7 +87,7 @@ def narrowed(tools: Sequence[Tool], actions: Sequence[str]) -> tuple[Tool, ...]:
         with suppress(NotACall):
             call = read_call(action)
             calls.setdefault(call.name, []).append(call)
-    called = [tool.only(calls[tool.name]) for tool in tools if tool.name in calls]
+    called = [tool.narrowed_to(calls[tool.name]) for tool in tools if tool.name in calls]
     return tuple(called or tools)
 
 
@@ -134,12 +134,25 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCal
     if opening is None:
         raise NotACall("write a tool call: name(argument=value, …)")
     name = opening[1]
-    place = opening.end()
+    arguments, end = _read_arguments(text, opening.end(), name, signatures.get(name, ()))
+    if text[end:].strip(" .;"):
+        raise NotACall(f"more follows after {name}(…); make one call at a time")
+    return WrittenCall(name, arguments)
+
+
+class _Read(NamedTuple):
+    """Something that was read from a text, and where it ends."""
+
+    value: Any
+    end: int
+
+
+def _read_arguments(text: str, place: int, name: str, parameters: Sequence[str]) -> _Read:
+    """The arguments of a call from behind its opening bracket; they end with the closing one."""
     arguments: dict[str, Any] = {}
-    parameters = signatures.get(name, ())
-    closed = text[place : place + 1] == ")"
-    place += closed
-    while not closed:
+    if text.startswith(")", place):
+        return _Read(arguments, place + 1)
+    while True:
         key = _KEY.match(text, place)
         if key is not None:
             parameter = key[1] or key[2] or key[3]
@@ -148,15 +161,14 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCal
             parameter = _next_parameter(name, parameters, arguments)
         if parameter in arguments:
             raise NotACall(f"{name} is given {parameter} twice")
-        arguments[parameter], place = _value(text, place, name)
-        following = _NEXT.match(text, place)
+        value = _read_value(text, place, name)
+        arguments[parameter] = value.value
+        following = _NEXT.match(text, value.end)
         if following is None:
             raise NotACall(f"the arguments of {name} do not end with a bracket")
-        closed = following[1] == ")"
         place = following.end()
-    if text[place:].strip(" .;"):
-        raise NotACall(f"more follows after {name}(…); make one call at a time")
-    return WrittenCall(name, arguments)
+        if following[1] == ")":
+            return _Read(arguments, place)
 
 
 def _next_parameter(name: str, parameters: Sequence[str], given: Container[str]) -> str:
@@ -167,16 +179,16 @@ def _next_parameter(name: str, parameters: Sequence[str], given: Container[str])
     raise NotACall(f"an argument of {name} has no name; write {name}(argument=value, …)")
 
 
-def _value(text: str, place: int, name: str) -> tuple[object, int]:
-    """The value that begins at a place, and where it ends."""
+def _read_value(text: str, place: int, name: str) -> _Read:
+    """The value that begins at a place."""
     quoted = _QUOTED.match(text, place)
     if quoted is not None:
-        return re.sub(r"\\(.)", r"\1", quoted[1]), quoted.end()
+        return _Read(re.sub(r"\\(.)", r"\1", quoted[1]), quoted.end())
     with suppress(json.JSONDecodeError):
         value, end = DECODER.raw_decode(text, place)
         if _NEXT.match(text, end) or isinstance(value, str | list | dict):
-            return value, end
+            return _Read(value, end)
     bare = _BARE.match(text, place)
     if bare is None:
         raise NotACall(f"a value of {name} cannot be read")
-    return _WORDS.get(bare[0], bare[0]), bare.end()
+    return _Read(_WORDS.get(bare[0], bare[0]), bare.end())

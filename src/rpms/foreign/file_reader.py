@@ -144,14 +144,14 @@ def text_lines(file: str | Path, *, bounded: bool = True) -> Iterator[str]:
             )
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
-            yield _line(file, line)
+            yield _decode(file, line)
         if len(rest) > MOST_TRANSCRIPT_LINE:
             raise FileError(file, None, f"has a line of more than {MOST_TRANSCRIPT_LINE:,} bytes")
     if rest:
-        yield _line(file, rest)
+        yield _decode(file, rest)
 
 
-def _line(file: str | Path, data: bytes) -> str:
+def _decode(file: str | Path, data: bytes) -> str:
     if len(data) > MOST_TRANSCRIPT_LINE:
         raise FileError(file, None, f"has a line of more than {MOST_TRANSCRIPT_LINE:,} bytes")
     try:
@@ -172,20 +172,23 @@ def _chunks(file: str | Path) -> Iterator[bytes]:
 
 
 def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Unpacked xz data, a bounded piece at a time; EOFError if it is cut off."""
+    """Unpacked xz data, a bounded piece at a time; EOFError if it is cut off.
+
+    A file may hold several streams, some of them empty, with zeros between them.
+    """
     decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
     for chunk in chunks:
-        data = chunk
+        packed = chunk
         while True:
             if decoder.eof:
-                data = (decoder.unused_data or data).lstrip(b"\0")
-                if not data:
+                packed = (decoder.unused_data or packed).lstrip(b"\0")
+                if not packed:
                     break
                 decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
-            # of empty streams no reader hears
-            if piece := decoder.decompress(data, max_length=_CHUNK):
+            piece = decoder.decompress(packed, max_length=_CHUNK)
+            packed = b""  # the decoder has all of it
+            if piece:
                 yield piece
-            data = b""
             if decoder.needs_input and not decoder.eof:
                 break
     if not decoder.eof:

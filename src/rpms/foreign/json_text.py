@@ -164,8 +164,8 @@ def read_json_values(
 
 
 def _read_value(value: Any, read: Callable[[Any], _Value], *, halves: bool) -> _Value:
-    """What `read` makes of a value that is not nested too deeply and, without `halves`, holds
-    whole letters only.
+    """Read a value by `read`, unless it is nested too deeply or, without `halves`, has half
+    letters.
     """
     check_depth(value)
     if not halves:

@@ -14,7 +14,7 @@ from rpms.guard.calls import FORM, Call, OnUnknown, ToolManual
 from rpms.guard.explaining import Weighed
 from rpms.guard.guard import Guard
 from rpms.guard.log import CheckLine
-from rpms.guard.replay import call_made, played
+from rpms.guard.replay import call_made, played, was_made
 from rpms.logic.facts import Truth
 
 UNRULED = "calls were made with tools on which there is no rule"
@@ -69,7 +69,7 @@ def audit(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterator
     gaps = gaps if gaps is not None else Counter()
     untold = _without_defaults(guard.manual)
     for event, here, _ in played(guard, log, gaps):
-        if not isinstance(event, CheckLine) or not _was_made(event):
+        if not isinstance(event, CheckLine) or event.rule == FORM or not was_made(event):
             continue
         tool = guard.manual.tools.get(event.tool)
         if tool is not None and tool.reads:
@@ -80,10 +80,6 @@ def audit(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterator
         call = call_made(event)
         objections = _objections(here, call, untold, approved=event.approved is True)
         yield Audited(event.session, call, tuple(objections))
-
-
-def _was_made(event: CheckLine) -> bool:
-    return event.rule != FORM and (event.shadow or event.ruling not in ("ask", "refuse"))
 
 
 def _without_defaults(manual: ToolManual) -> ToolManual:

@@ -111,23 +111,24 @@ class CallFacts:
         """Truth of a fact over values."""
         absent = any(isinstance(arg, Absent) for arg in atom.args)
         if atom.predicate in PREDICATES:
-            return Truth.UNKNOWN if absent else self._trace(atom)
+            return Truth.UNKNOWN if absent else self._truth_by_source(atom)
         fact = self.manual.facts.get(atom.predicate)
         if fact is None:  # `given` is no fact of the manual
             return Truth.of(not absent)
         if absent:
             return Truth.UNKNOWN
         if fact.reading is not None:
-            return self._read(fact, fact.reading, atom)
+            return self._truth_by_reading(fact, fact.reading, atom)
         alike = fact.written_alike(atom)
         if alike is None:
             self.why[atom] = NamesNothing()
             return Truth.UNKNOWN
         if alike not in self._truths:  # Python may take its time, and effects ask again
-            self._truths[alike] = self._ask(fact, alike)
+            self._truths[alike] = self._truth_by_asking(fact, alike)
         return self._truths[alike]
 
-    def _read(self, fact: ToolFact, reading: Reading, atom: Atom) -> Truth:
+    def _truth_by_reading(self, fact: ToolFact, reading: Reading, atom: Atom) -> Truth:
+        """Truth of a fact that is read from a record, or from arguments."""
         record: Any = MISSING
         kind = self.manual.records.get(fact.record)
         if kind is not None:
@@ -139,7 +140,7 @@ class CallFacts:
         values = dict(zip(fact.predicate.args, self._originals(atom), strict=True))
         return reading.truth(record, values, self.now)
 
-    def _trace(self, atom: Atom) -> Truth:
+    def _truth_by_source(self, atom: Atom) -> Truth:
         """Truth of a fact on where a value came from."""
         if atom not in self._truths:
             traced = self.from_one_of([atom])
@@ -156,13 +157,12 @@ class CallFacts:
         first = atoms[0].args[0]
         if isinstance(first, Absent):
             return Truth.UNKNOWN
-        tools: list[str] = []
-        for atom in atoms:
-            tools.append(atom.args[1] if atom.predicate == FROM_TOOL else "")
+        tools = [atom.args[1] if atom.predicate == FROM_TOOL else "" for atom in atoms]
         value = self._values.get(first, first)
         return self.conversation.belief.traces.truth(value, tools)
 
-    def _ask(self, fact: ToolFact, atom: Atom) -> Truth:
+    def _truth_by_asking(self, fact: ToolFact, atom: Atom) -> Truth:
+        """Truth of a fact that earlier calls told, or that a function in Python knows."""
         if not fact.python:
             found = self.conversation.ask(fact, atom)
             if found.cause is not None:

@@ -61,16 +61,14 @@ def explain_check(last: CheckedCall) -> list[str]:
 
 def list_known(belief: ToolBelief) -> list[str]:
     """The facts that are known, in alphabetical order, and the records."""
-    known: list[str] = []
-    for atom, holds in belief.known.items():
-        known.append(str(atom) if holds else f"not {atom}")
-    records: list[str] = []
-    for kind, every in belief.records.items():
-        records += [" ".join((kind, *names)) for names in every]
+    known = [str(atom) if holds else f"not {atom}" for atom, holds in belief.known.items()]
     lines = ["", "facts:"]
     lines += [f"  {excerpt(line)}" for line in sorted(known)]
     lines += ["", "records:"]
-    lines += [f"  {excerpt(line)}" for line in records]
+    for kind, records in belief.records.items():
+        for names in records:
+            line = " ".join((kind, *names))
+            lines.append(f"  {excerpt(line)}")
     return lines
 
 

@@ -211,7 +211,7 @@ class Guard:
                 judged = self._judged(
                     call, can_modify=can_modify, can_ask=can_ask, approved=approved
                 )
-            ruling = self._written(judged, approved=approved)
+            ruling = self._log_check(judged, approved=approved)
             self._last = judged._replace(ruling=ruling)
             if self._setup.observe_only:
                 self._expect_anyway(judged)
@@ -273,7 +273,7 @@ class Guard:
         now = self._setup.now or self.manual.now or self._clock or datetime.now(UTC)
         return CallFacts(call, manual or self.manual, self._gathered, now, self.python)
 
-    def _written(self, judged: CheckedCall, *, approved: bool | None) -> Ruling:
+    def _log_check(self, judged: CheckedCall, *, approved: bool | None) -> Ruling:
         """Put a ruling into the log, if there is one. Where that fails, the guard has failed."""
         ruling = judged.ruling
         error = self._notes.add_check(judged, approved=approved)

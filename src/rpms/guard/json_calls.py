@@ -24,10 +24,10 @@ class TooLarge(NotJson):
 
 
 def tool_of(call: object) -> str:
-    """Best guess at a call that cannot be read."""
-    name = getattr(call, "tool", None) or (
-        call.get("tool", call.get("name")) if isinstance(call, Mapping) else None
-    )
+    """Best guess at the tool of a call that cannot be read."""
+    name = getattr(call, "tool", None)
+    if not name and isinstance(call, Mapping):
+        name = call.get("tool", call.get("name"))
     return excerpt(name) if isinstance(name, str) and name else "(unreadable)"
 
 
@@ -82,8 +82,10 @@ def as_result(result: object) -> object:
         raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
     if not isinstance(result, str):
         return json.loads(text)
+    if not text.lstrip().startswith(("{", "[")):
+        return text
     try:
-        return loads(text, once=True) if text.lstrip()[:1] in ("{", "[") else text
+        return loads(text, once=True)
     except NameTwice:
         raise
     except NotJson:

@@ -38,6 +38,12 @@ from rpms.logic.rules import Tier
 _SHOWN = 4
 """Facts that are named in a reason."""
 _GRAVITY: tuple[type[Ruling], ...] = (Allow, Warn, Ask, Refuse)
+_IF_UNKNOWN: Mapping[OnUnknown, type[Ruling]] = {
+    OnUnknown.PASS: Allow,
+    OnUnknown.WARN: Warn,
+    OnUnknown.ASK: Ask,
+    OnUnknown.REFUSE: Refuse,
+}
 _SEPARATED = re.compile(r"[\W_]+")
 
 
@@ -73,9 +79,9 @@ def _finding(policy: Policy, cases: Iterable[_Case]) -> RuleFinding:
     for case in cases:
         breach = case.breach_of(policy)
         if breach.broken is Truth.TRUE:
-            return _found(policy, breach, case)
+            return _with_deciding_facts(policy, breach, case)
         if breach.broken is Truth.UNKNOWN and gravest.broken is Truth.FALSE:
-            gravest = _found(policy, breach, case)
+            gravest = _with_deciding_facts(policy, breach, case)
     return gravest
 
 
@@ -190,7 +196,7 @@ class _Weighed(NamedTuple):
     negated: bool
 
 
-def _found(policy: Policy, breach: _Breach, case: _Case) -> RuleFinding:
+def _with_deciding_facts(policy: Policy, breach: _Breach, case: _Case) -> RuleFinding:
     """Judgement of a rule that is broken, or may be, with the facts that decide it."""
     required = _weighed(breach.wanted, case) if breach.wanted is not None else []
     scope: list[_Weighed] = []
@@ -290,10 +296,11 @@ def _first_to_mend(facts: CallFacts) -> RuleFinding | None:
 
 def _set_arguments(mended: Sequence[RuleFinding], call: Call) -> str:
     """The arguments that rules have set, as a person reads them."""
-    names: dict[str, None] = {}
+    words: dict[str, str] = {}
     for each in mended:
-        names.update(dict.fromkeys(each.by.sets))
-    return ", ".join(f"{name}={text_of(call.arguments[name])}" for name in names)
+        for name in each.by.sets:
+            words[name] = f"{name}={text_of(call.arguments[name])}"
+    return ", ".join(words.values())
 
 
 def _said(found: RuleFinding, facts: CallFacts) -> str:
@@ -332,13 +339,14 @@ def _ruling_of_rule(found: RuleFinding, facts: CallFacts, *, approved: bool) -> 
 
 def _kind_of(found: RuleFinding) -> type[Ruling]:
     """The ruling that a rule gives which is broken, or may be."""
-    by = found.by
-    broken: type[Ruling] = Refuse
-    if by.warns:
-        broken = Warn
-    elif by.asks:
-        broken = Ask
-    return broken if found.broken is Truth.TRUE else _ruling(by.unknown, broken)
+    policy = found.by
+    if found.broken is not Truth.TRUE:
+        kind = _IF_UNKNOWN[policy.unknown]
+        # a rule that only warns when it is broken does no more when that is unknown
+        return Warn if policy.warns and kind is not Allow else kind
+    if policy.warns:
+        return Warn
+    return Ask if policy.asks else Refuse
 
 
 def _remedy(found: RuleFinding, facts: CallFacts) -> str:
@@ -371,14 +379,15 @@ def _undeclared(facts: CallFacts) -> Ruling | None:
     if name in (RESOURCE, PROMPT):
         reason = f"the manual lets nobody read {facts.call.thing}"
         remedy = f"tell the operator, who may declare it as the tool {name}"
-    return _ruling(manual.others, Refuse)(reason, OTHER, "", remedy)
+    return _IF_UNKNOWN[manual.others](reason, OTHER, "", remedy)
 
 
 def _may_be_meant(declared: str, name: str) -> bool:
     """True if a tool's name seems to be another's: with the same letters, or after a prefix."""
-    whole = _SEPARATED.sub("_", loosened(name)).strip("_")
+    if _joined(name) == _joined(declared):
+        return True
     end = _SEPARATED.sub("_", loosened(declared)).strip("_")
-    return _joined(name) == _joined(declared) or whole.endswith(f"_{end}")
+    return _SEPARATED.sub("_", loosened(name)).strip("_").endswith(f"_{end}")
 
 
 def _misspelled(facts: CallFacts) -> Ruling | None:
@@ -395,17 +404,6 @@ def _misspelled(facts: CallFacts) -> Ruling | None:
 def _joined(name: str) -> str:
     """The letters of a name, by which tools that only seem different are the same."""
     return _SEPARATED.sub("", loosened(name))
-
-
-def _ruling(unknown: OnUnknown, otherwise: type[Ruling]) -> type[Ruling]:
-    """The ruling where a fact is unknown; a rule that only warns when broken does no more then."""
-    kind = {
-        OnUnknown.PASS: Allow,
-        OnUnknown.WARN: Warn,
-        OnUnknown.ASK: Ask,
-        OnUnknown.REFUSE: Refuse,
-    }[unknown]
-    return Warn if otherwise is Warn and kind is not Allow else kind
 
 
 def _lookup(found: RuleFinding, facts: CallFacts) -> str:

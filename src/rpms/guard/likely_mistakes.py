@@ -66,10 +66,12 @@ def _asked(manual: ToolManual) -> Iterator[_Asked]:
     """The facts that rules ask for."""
     for tool in manual.tools.values():
         for clause in tool.needs:
-            yield from (_Asked("tools", tool.name, each.atom) for each in clause.literals)
+            for literal in clause.literals:
+                yield _Asked("tools", tool.name, literal.atom)
     for policy in manual.policies:
         for clause in (*policy.when, *policy.requires):
-            yield from (_Asked("policies", policy.rule.id, each.atom) for each in clause.literals)
+            for literal in clause.literals:
+                yield _Asked("policies", policy.rule.id, literal.atom)
 
 
 def _undeclared_sources(manual: ToolManual) -> Iterator[LikelyMistake]:

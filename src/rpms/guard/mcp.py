@@ -169,12 +169,12 @@ class McpGuard(Middleware):
         call = Call(message.name, message.arguments or {}, uuid4().hex)
         ruling, approved = await self._rule(here, message, guard, call)
         if isinstance(ruling, Ask):
-            return self._asking(_question(call, ruling), _place(guard, call))
+            return self._answer_that_asks(_question(call, ruling), _place(guard, call))
         if not ruling.goes_on:
             return _refused(ruling)
         made = ruling.call if isinstance(ruling, Modify) else call
         changed = context.copy(message=message.model_copy(update={"arguments": made.arguments}))
-        result = await self._observed(guard, made, lambda: _made(changed, call_next))
+        result = await self._make_and_learn(guard, made, lambda: _made(changed, call_next))
         if isinstance(result, InputRequiredToolResult):
             if approved:
                 state = result.input_required.request_state or ""
@@ -235,7 +235,7 @@ class McpGuard(Middleware):
             return False
         return said.action == "accept" and (said.content or {}).get("value") is True
 
-    def _asking(self, question: str, place: str) -> ToolResult:
+    def _answer_that_asks(self, question: str, place: str) -> ToolResult:
         """An answer to a call that has the client ask its user, as clients do since 2026-07-28."""
         state = f"{_MINE} {uuid4().hex}"
         _keep(self._asked, state, place)
@@ -245,7 +245,7 @@ class McpGuard(Middleware):
             mcp_types.InputRequiredResult(input_requests=asked, request_state=state)
         )
 
-    async def _observed(
+    async def _make_and_learn(
         self, guard: Guard, call: Call, make: Callable[[], Awaitable[ToolResult]]
     ) -> ToolResult:
         """The result of a call, learned from."""

@@ -24,11 +24,10 @@ def inside(value: object, folder: object) -> bool | None:
     if root is None or path is None or _is_absolute(value) is not _is_absolute(folder):
         return None  # from where a relative path starts, only the tool knows
     beginning = path[: len(root)]
-    if beginning == root and not windows:
-        return True
-    if _without_case(beginning) != _without_case(root):
-        return False
-    return True if windows else None  # some disks disregard case
+    is_alike = _without_case(beginning) == _without_case(root)
+    if windows or not is_alike:
+        return is_alike
+    return True if beginning == root else None  # some disks disregard case
 
 
 def _without_case(parts: Sequence[str]) -> list[str]:

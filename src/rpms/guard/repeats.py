@@ -60,11 +60,12 @@ class Repeats:
         """Calls that brought nothing new, if this one is made again among them; to read several
         known things anew, once each, is no circle.
         """
-        if sum(turn.key == call.key for turn in self._turns) < _RETURNS - 1:
-            return []
+        times_made = sum(turn.key == call.key for turn in self._turns)
         latest = list(self._turns)[-_WINDOW:]
         idle = [turn.key for turn in latest if turn.learned == len(self._seen)]
-        return list(dict.fromkeys(idle)) if len(idle) >= _RETURNS - 1 else []
+        if min(times_made, len(idle)) < _RETURNS - 1:
+            return []
+        return list(dict.fromkeys(idle))
 
     def add(self, call: Call, said: object, *, failed: bool, learned: bool) -> None:
         """Count a result; `said` tells it from others, `learned` that it changed what is known."""

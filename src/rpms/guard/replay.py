@@ -157,7 +157,7 @@ def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
         if isinstance(event, ResultLine):
             place = call_of(event).place
             under_way[event.session] = [call for call in calls if call.place != place]
-        elif isinstance(event, CheckLine) and _was_made(event):
+        elif isinstance(event, CheckLine) and was_made(event):
             calls.append(call_made(event))
     for session, here in live.items():
         for call in under_way[session]:
@@ -168,7 +168,7 @@ def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
     return live
 
 
-def _was_made(event: CheckLine) -> bool:
+def was_made(event: CheckLine) -> bool:
     """True if a call was made after it was checked: allowed, or only watched."""
     return event.ruling in ("allow", "warn", "modify") or event.shadow
 

@@ -4,7 +4,7 @@ facts are from.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path as FilePath
@@ -58,9 +58,9 @@ _TAKES: Mapping[str, _Takes] = {
     **dict.fromkeys(("at_least", "at_most", "above", "below"), _NUMBERS),
     **dict.fromkeys(("before", "after"), _MOMENTS),
 }
-"""Comparisons that do not take any value."""
+"""What a comparison takes; those that are not here take every value."""
 _COMPARED_TO_TEXT = ("starts", "ends", "contains", "matches", "inside", "under")
-"""Comparisons whose value may begin with a dot without naming another field: `.py`."""
+"""Comparisons with a text, so that `.py` is a text here and not the path of another field."""
 _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
@@ -98,29 +98,40 @@ class _Reader(ManualReader[ToolManual]):
         self.read_each_in(yamls, "tools", self._tool, name=True)
         self.read_each_in(yamls, "policies", self._policy, name=True)
         if self.likely and not self.mistakes:
-            for section, name, problem in likely_mistakes(self.manual):
-                yaml = next(each for each in yamls if name in (each.tree.get(section) or ()))
-                self.mistakes.append(yaml.at(section, name).error(problem))
+            self._note_likely_mistakes(yamls)
         return self.manual
+
+    def _note_likely_mistakes(self, yamls: Sequence[YamlFile]) -> None:
+        for section, name, problem in likely_mistakes(self.manual):
+            for yaml in yamls:
+                if name in (yaml.tree.get(section) or ()):
+                    self.mistakes.append(yaml.at(section, name).error(problem))
+                    break
 
     def head(self, yaml: YamlFile) -> None:
         super().head(yaml)
         given = _given_settings(yaml)
-        mine = yaml.at().read(SettingsForm, given)
-        now = moment_of(mine.now) if mine.now else None
-        chosen = {name: getattr(mine, name) for name in given}
+        read = yaml.at().read(SettingsForm, given)
+        settings = {name: getattr(read, name) for name in given}
         if "fails" in given:
-            failures: list[str | Reading] = []
-            for number, each in enumerate(mine.fails):
-                failures.append(self._failure(yaml.at("fails", number), each))
-            chosen["fails"] = tuple(failures)
+            settings["fails"] = self._failures(yaml.at("fails"), read.fails)
+        now = moment_of(read.now) if read.now else None
         if "now" in given:
-            chosen["now"] = now or self.manual.now
-        self.manual = replace(self.manual, **chosen)
-        if mine.now and now is None:
+            settings["now"] = now or self.manual.now
+        # the other settings count even if the moment is a mistake
+        self.manual = replace(self.manual, **settings)
+        if read.now and now is None:
             raise yaml.at("now").error(
-                f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00"
+                f"{excerpt(read.now)!r} is no moment; write it like 2024-05-15T15:00:00"
             )
+
+    def _failures(
+        self, place: Place, values: Iterable[str | Mapping[str, Any]]
+    ) -> tuple[str | Reading, ...]:
+        found: list[str | Reading] = []
+        for number, value in enumerate(values):
+            found.append(self._failure(place.at(number), value))
+        return tuple(found)
 
     def _failure(self, place: Place, value: str | Mapping[str, Any]) -> str | Reading:
         """Beginning of a failed result, or a condition on its JSON: `{path: ok, is: false}`."""
@@ -299,8 +310,7 @@ class _Reader(ManualReader[ToolManual]):
             )
         args: list[str] = []
         for number in range(len(atom.args)):
-            read = self.argument(place, Literal(atom), number, names | {RESULT}, AS_MANY)
-            args.append(read)
+            args.append(self.argument(place, Literal(atom), number, names | {RESULT}, AS_MANY))
         return Atom(atom.predicate, tuple(args))
 
     def _policy(self, place: Place, value: object) -> None:
@@ -323,18 +333,17 @@ class _Reader(ManualReader[ToolManual]):
         bound = shared | frozenset(each)
         when = read_each(self._clause, place.at("when"), read.when, bound)
         requires = read_each(self._clause, place.at("requires"), read.requires, bound)
-        rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         policy = Policy(
-            rule,
-            read.tools,
-            when,
-            requires,
-            each,
-            read.unknown or self.manual.unknown,
-            read.instead,
-            read.warns,
-            read.asks,
-            self._sets(place, read, shared),
+            rule=Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split())),
+            tools=read.tools,
+            when=when,
+            requires=requires,
+            each=each,
+            unknown=read.unknown or self.manual.unknown,
+            instead=read.instead,
+            warns=read.warns,
+            asks=read.asks,
+            sets=self._sets(place, read, shared),
         )
         self.manual = replace(self.manual, policies=(*self.manual.policies, policy))
 
@@ -372,9 +381,11 @@ class _Reader(ManualReader[ToolManual]):
         return sets
 
     def arities(self) -> Mapping[str, int]:
-        arities = {name: len(fact.predicate.args) for name, fact in self.manual.facts.items()}
-        arities |= {name: len(predicate.args) for name, predicate in PREDICATES.items()}
-        arities[GIVEN] = 1
+        arities = {GIVEN: 1}
+        for name, fact in self.manual.facts.items():
+            arities[name] = len(fact.predicate.args)
+        for name, predicate in PREDICATES.items():
+            arities[name] = len(predicate.args)
         return arities
 
     def argument(

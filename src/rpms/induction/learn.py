@@ -171,7 +171,7 @@ def _head(plan: RulesPlan, out: Path, ledger: Ledger, played: Iterable[str]) -> 
 
 
 def _settings_of(plan: RulesPlan, played: Iterable[str]) -> dict[str, str]:
-    """What the evidence keeps of how the manual was learned."""
+    """The part of the learning's settings that the evidence keeps, and how the manual played."""
     return {
         "seed": str(plan.exploring.seed),
         "runs": ", ".join(run.name for run in plan.runs),

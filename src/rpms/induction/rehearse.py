@@ -58,13 +58,13 @@ class Rehearsal:
     _mended: dict[str, int] = field(default_factory=dict)
     """By goal type, the games that were played before the manual was last mended."""
     _lost: dict[str, bool] = field(default_factory=dict)
-    """By goal type, True if it is explored next."""
+    """By goal type, True if it is explored and not played next."""
     _quiet: Counter[str] = field(default_factory=Counter)
     """By type, games in a row that were won without surprises."""
-    _enough: int = 0  # So many of these end the play of a type
+    _enough: int = 0  # Number of these that ends the play of a type
     _steps: list[RecordedStep] = field(default_factory=list)
     """Those of all episodes that were read for mending."""
-    _read: int = 0  # So many episodes
+    _read: int = 0  # Number of these episodes
     _earlier: list[Trace] = field(default_factory=list)
     """Episodes that are known already and come next."""
     _surprised: bool = False  # True if anything surprised since the manual was last mended
@@ -74,12 +74,12 @@ class Rehearsal:
         are not played again.
         """
         self._earlier = list(known)
-        mended = 0  # So often
+        times_mended = 0
         mind: Mind | None = None
         for tasks in self._rounds():
-            if mind is None or (self._surprised and mended <= LIMITS.rounds):
+            if mind is None or (self._surprised and times_mended <= LIMITS.rounds):
                 mind = self._mended_mind()
-                mended += 1
+                times_mended += 1
                 self._surprised = False
             yield from self._play_round(tasks, mind)
             if self._is_over:
@@ -95,13 +95,13 @@ class Rehearsal:
         for type_, task in tasks.items():
             trace = self._take_known_episode(task)
             if trace is not None:
-                self._listen(type_, trace)
+                self._learn_from(type_, trace)
                 self.traces.append(trace)
             else:
-                trace = self._next(task, mind)
+                trace = self._new_episode(task, mind)
                 if trace is None:
                     continue
-                self._listen(type_, trace)
+                self._learn_from(type_, trace)
                 yield trace
             if self._is_over:
                 return
@@ -114,15 +114,29 @@ class Rehearsal:
             return None
         return self._earlier.pop(0)
 
-    def _listen(self, type_: str, trace: Trace) -> None:
+    def _learn_from(self, type_: str, trace: Trace) -> None:
         """Learn from an episode of a type, and note whether anything surprised."""
-        if self._take_in(trace):
+        explorer = self.explorer
+        explorer.episodes += 1
+        explorer.steps += max(1, len(trace.steps))
+        explorer.ledger.read(trace)
+        ran_out_of_steps = self._is_over and not trace.won
+        if not ran_out_of_steps:
+            self._note_result(trace)
+        if self._went_as_foretold(trace):
             self._quiet[type_] += 1
         else:
             self._quiet[type_] = 0
             self._surprised = True
         if not _is_played(trace):
-            self.explorer.agenda.draw_conclusions()
+            explorer.agenda.draw_conclusions()
+
+    def _went_as_foretold(self, trace: Trace) -> bool:
+        """True if the manual won an episode, and no command of it was refused."""
+        if not _is_played(trace) or not trace.won:
+            return False
+        infeasible = self.explorer.world.infeasible
+        return not any(infeasible(step.answer) for step in trace.steps)
 
     def _mended_mind(self) -> Mind:
         """A mind with the manual as it was learned and mended so far. With it each type has to
@@ -171,7 +185,7 @@ class Rehearsal:
                 where += [step.witness for step in proposal.where]
         return Mended(edits, mending.manual)
 
-    def _next(self, task: Task, mind: Mind) -> Trace | None:
+    def _new_episode(self, task: Task, mind: Mind) -> Trace | None:
         """An episode played with the manual, or, where it has lost its type, one in which
         guesses are tried.
         """
@@ -179,14 +193,14 @@ class Rehearsal:
         if self._lost.get(explorer.type_of(task)):
             trace = explorer.episode(task, mending=True)
             return trace if trace.steps else None
-        episode = self._played(task, mind)
+        episode = self._play_task(task, mind)
         if episode is None or not episode.steps:
             return None
         said = tuple(step for step in spoken(episode.steps, episode.ending) if step.command)
         name = f"{PLAYED}{explorer.episodes + 1}:{task.id}"
         return Trace(name, task.id, task.type, episode.steps[0].observation, said)
 
-    def _played(self, task: Task, mind: Mind) -> Episode | None:
+    def _play_task(self, task: Task, mind: Mind) -> Episode | None:
         """An episode of the planner with the manual; None where the world fails to open it."""
         explorer = self.explorer
         world = explorer.world
@@ -200,32 +214,19 @@ class Rehearsal:
         with closing(game):
             return play(Play(player, game, task, budget, LIMITS.stuck_after))
 
-    def _take_in(self, trace: Trace) -> bool:
-        """Learn from an episode; True if nothing surprised.
-
-        What it played and lost, or never won, is explored.
+    def _note_result(self, trace: Trace) -> None:
+        """Note whether an episode was won. A type is explored next if the manual lost it, or if
+        exploring did and the manual has never won it.
         """
-        explorer = self.explorer
-        explorer.episodes += 1
-        explorer.steps += max(1, len(trace.steps))
-        explorer.ledger.read(trace)
-        if self._is_over and not trace.won:
-            return False  # the steps ran out
-        played = _is_played(trace)
-        self._note_result(trace, played=played)
-        if not played or not trace.won:
-            return False
-        return not any(explorer.world.infeasible(step.answer) for step in trace.steps)
-
-    def _note_result(self, trace: Trace, *, played: bool) -> None:
-        """Note whether an episode was won, by the manual if it was played, and what follows."""
         type_ = self.explorer.note_type(trace)
         results = self.results.setdefault(type_, [])
-        if played:
+        if _is_played(trace):
             results.append(trace.won)
-        elif trace.won:
+            self._lost[type_] = not trace.won
+            return
+        if trace.won:
             self._doubt_needs_of(trace)
-        self._lost[type_] = not trace.won and (played or not any(results))
+        self._lost[type_] = not trace.won and not any(results)
 
     def _doubt_needs_of(self, trace: Trace) -> None:
         """Doubt what actions were thought to need and did without where exploring led to a win.

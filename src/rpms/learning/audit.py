@@ -416,8 +416,8 @@ def _kind_accounts(measured: _Measured) -> tuple[Account, ...]:
     shown: list[_Shown] = []
     for names, won in measured.shown:
         shown.append(_Shown({measured.kinds[name] for name in names}, won))
-    kinds = found[AuditedOutcome.SUCCESS]
-    return tuple(_accounts(found, dict(zip(kinds, kinds, strict=True)), shown))
+    kinds = {kind: kind for kind in found[AuditedOutcome.SUCCESS]}
+    return tuple(_accounts(found, kinds, shown))
 
 
 def _accounts(

@@ -140,10 +140,7 @@ def effects(trials: Sequence[MaskedTrial], groups: Mapping[str, str]) -> Effects
     terms_by_group: defaultdict[str, list[Term]] = defaultdict(list)
     for entry, drawn in _draws_by_entry(trials, range(len(trials))).items():
         own = [estimates[term.trial].get(entry, 0.0) for term in drawn.terms]
-        residuals = drawn.residuals(without_all, own)
-        terms: list[Term] = []
-        for term, residual in zip(drawn.terms, residuals, strict=True):
-            terms.append(term._replace(value=residual))
+        terms = drawn.freed_of_others(without_all, own)
         by_entry[entry] = effect_of(terms, drawn.differing)
         terms_by_group[groups[entry]] += terms
     by_group: dict[str, Effect] = {}
@@ -173,9 +170,9 @@ class _EntryDraws:
     differing: int
     """Trials whose outcome, counted from its turn on, differs from the most frequent one."""
 
-    def residuals(self, without_all: Sequence[float], own: Sequence[float]) -> list[float]:
-        """What is left of each outcome once other entries, what came before this entry's turn, and
-        the way similar trials went are taken out.
+    def freed_of_others(self, without_all: Sequence[float], own: Sequence[float]) -> list[Term]:
+        """The draws with what is left of each outcome once other entries, what came before this
+        entry's turn, and the way similar trials went are taken out.
 
         `without_all`: the outcomes of all trials less what any entry did; `own`: for each draw, the
         estimate of this entry's effect, which is put back.
@@ -187,7 +184,10 @@ class _EntryDraws:
         for level in self.similar:
             for indexes in level:
                 _subtract_mean_of_others(values, indexes)
-        return values
+        freed: list[Term] = []
+        for term, value in zip(self.terms, values, strict=True):
+            freed.append(term._replace(value=value))
+        return freed
 
 
 def _without_trend(values: Sequence[float], before: Sequence[float]) -> list[float]:
@@ -195,8 +195,10 @@ def _without_trend(values: Sequence[float], before: Sequence[float]) -> list[flo
     mean = fmean(values)
     spread = math.fsum(map(mul, before, before))
     slope = math.fsum(map(mul, before, values)) / spread if spread else 0.0
-    pairs = zip(before, values, strict=True)
-    return [value - mean - slope * earlier for earlier, value in pairs]
+    residuals: list[float] = []
+    for value, earlier in zip(values, before, strict=True):
+        residuals.append(value - mean - slope * earlier)
+    return residuals
 
 
 def _subtract_mean_of_others(values: list[float], indexes: Sequence[int]) -> None:
@@ -252,8 +254,8 @@ def _fit_effects(trials: Sequence[MaskedTrial], numbers: Sequence[int]) -> dict[
     for _ in range(_SWEEPS):
         for entry, drawn in entries.items():
             before = estimates[entry]
-            residuals = drawn.residuals(without_all, [before] * len(drawn.terms))
-            now = _shrunken_effect(drawn.terms, residuals)
+            terms = drawn.freed_of_others(without_all, [before] * len(drawn.terms))
+            now = _shrunken_effect(terms)
             estimates[entry] = now
             if now != before:
                 for term in drawn.terms:
@@ -261,15 +263,15 @@ def _fit_effects(trials: Sequence[MaskedTrial], numbers: Sequence[int]) -> dict[
     return estimates
 
 
-def _shrunken_effect(terms: Sequence[Term], values: Sequence[float]) -> float:
+def _shrunken_effect(terms: Sequence[Term]) -> float:
     """The effect behind some draws, shrunk by as much as chance alone may explain; 0 if chance may
     explain all of it.
     """
     scores: list[float] = []
     variances: list[float] = []
-    for term, value in zip(terms, values, strict=True):
-        scores.append(term.surprise * value)
-        variances.append(term.chance * (1 - term.chance) * value * value)
+    for term in terms:
+        scores.append(term.surprise * term.value)
+        variances.append(term.chance * (1 - term.chance) * term.value * term.value)
     score = math.fsum(scores)
     by_chance = _STANDS_OUT**2 * math.fsum(variances)
     if score * score <= by_chance:

@@ -23,11 +23,12 @@ from rpms.learning.corrective_rules import (
 from rpms.logic.actions import Instance
 from rpms.logic.belief import Belief, Situation, StateSignature, has_asked
 from rpms.logic.facts import Truth, kind_of
+from rpms.logic.goal import Goal
 from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.paper import memory
 from rpms.paper.compose import compose
 from rpms.paper.condition import RULES_ONLY
-from rpms.paper.decide import decide
+from rpms.paper.decide import Mind, decide
 from rpms.paper.episode import Ending, Episode, OwnHarvest, Step, Usage
 from rpms.paper.recall import EpisodicMemory
 from rpms.parts import checked_harvest
@@ -295,9 +296,10 @@ class _Episode:
         if instance is None:
             return _Deed(step.command.split()[0], "", "")
         names = list(instance.binding.values())
-        thing = instance.binding.get("object") or next(iter(names), "")
-        tool = next((name for name in names if name != thing), "")
-        return _Deed(instance.schema.name, thing, tool)
+        first = names[0] if names else ""
+        thing = instance.binding.get("object") or first
+        others = [name for name in names if name != thing]
+        return _Deed(instance.schema.name, thing, others[0] if others else "")
 
     def _of_step(self, step: Step) -> Iterator[memory.Entry]:
         """The lesson of a refused step, if there is one, and the evidence of the step for the
@@ -407,37 +409,39 @@ def episodes_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> It
     mind = compose(RULES_ONLY, replace(knowledge_of(world), manual=manual), EpisodicMemory())
     for trace in traces:
         goal = world.goal(trace.opening)
-        belief = world.start(goal)
-        action = None
-        observation = trace.opening
-        steps: list[Step] = []
-        for number, spoken in enumerate(trace.steps, 1):
-            decision = decide(mind, goal, belief, action, observation, ())
-            steps.append(
-                Step(
-                    number=number,
-                    observation=observation,
-                    decision=decision,
-                    answer=spoken.command,
-                    thought="",
-                    action=spoken.command,
-                    command=spoken.command,
-                    repairs=(),
-                    result=spoken.answer,
-                    score=spoken.score,
-                    infeasible=world.infeasible(spoken.answer),
-                    objection="",
-                    contradictions=(),
-                    usage=Usage(),
-                )
-            )
-            belief = decision.belief
-            action = spoken.command
-            observation = spoken.answer
+        steps = tuple(_steps_of(trace, goal, world, mind))
         ending = Ending.WON if trace.won else Ending.OUT_OF_STEPS
         score = trace.steps[-1].score if trace.steps else 0.0
-        episode = Episode(trace.task, trace.kind, goal.text, ending, score, tuple(steps))
+        episode = Episode(trace.task, trace.kind, goal.text, ending, score, steps)
         yield PlayedTrace(trace.episode, episode)
+
+
+def _steps_of(trace: Trace, goal: Goal, world: World, mind: Mind) -> Iterator[Step]:
+    """The steps of an exploration's episode, each as an agent would have decided it."""
+    belief = world.start(goal)
+    action = None
+    observation = trace.opening
+    for number, spoken in enumerate(trace.steps, 1):
+        decision = decide(mind, goal, belief, action, observation, ())
+        yield Step(
+            number=number,
+            observation=observation,
+            decision=decision,
+            answer=spoken.command,
+            thought="",
+            action=spoken.command,
+            command=spoken.command,
+            repairs=(),
+            result=spoken.answer,
+            score=spoken.score,
+            infeasible=world.infeasible(spoken.answer),
+            objection="",
+            contradictions=(),
+            usage=Usage(),
+        )
+        belief = decision.belief
+        action = spoken.command
+        observation = spoken.answer
 
 
 def write_memory_of(file: Path, world: World, manual: RuleManual, traces: Sequence[Trace]) -> int:

@@ -82,10 +82,7 @@ def gather_experience(
     ModelUnavailable is raised.
     """
     attempts = _attempts(runs, world)
-    won: list[EpisodeRecord] = []
-    for record in chain.from_iterable(attempts.values()):
-        if record.row.won:
-            won.append(record)
+    won = [record for record in chain.from_iterable(attempts.values()) if record.row.won]
     insights: tuple[Insight, ...] = ()
     limit = prompt_limit(context, decoding.max_tokens)
     questions = [*_failures_beside_successes(attempts), *_successes_together(won)]

@@ -68,7 +68,11 @@ def _without_outliers(terms: Sequence[Term]) -> list[Term]:
     """
     spread = _TO_DEVIATIONS * median(abs(term.value) for term in terms)
     widest = _WIDEST * spread or math.inf
-    return [term._replace(value=max(-widest, min(widest, term.value))) for term in terms]
+    kept: list[Term] = []
+    for term in terms:
+        value = min(max(term.value, -widest), widest)
+        kept.append(term._replace(value=value))
+    return kept
 
 
 def _upper_tail(summands: Sequence[_Summand], score: float) -> float:

@@ -132,7 +132,7 @@ def grammar(shapes: tuple[Shape, ...], max_tokens: int) -> str:
     )
 
 
-def held(text: str, shapes: tuple[Shape, ...]) -> bool:
+def is_held_to(text: str, shapes: tuple[Shape, ...]) -> bool:
     """True if an answer's action is one of these.
 
     Choices are compared as `parse_answer` reads both.

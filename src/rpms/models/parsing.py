@@ -71,6 +71,8 @@ _LABELS = {
     ),
 }
 """Labels by their words. `assistant` and `ai` are none: they say nothing about what follows."""
+_MOST_LABELS = 3
+"""Labels of one line that are read: `Assistant: > Action: …` has one before the one that counts."""
 
 
 class _Read(NamedTuple):
@@ -244,19 +246,24 @@ def _lines(text: str, repairs: list[str]) -> list[_Line]:
 
 
 def _read_line(line: str, fenced: bool) -> _Line:
+    """A line without its bullet and its label, which is told apart."""
     quoted = line.startswith(">")
-    for _ in range(3):  # `Assistant: > Action: …` has a label before its label
-        bullet = _BULLET.match(line)
-        rest = (line[bullet.end() :] if bullet else line).lstrip("*_`# ")
-        found = _LABEL.match(rest)
+    text = line
+    for _ in range(_MOST_LABELS):
+        unmarked = _without_bullet(text).lstrip("*_`# ")
+        found = _LABEL.match(unmarked)
         if found is None:
-            line = rest or line
-            break
-        line = rest[found.end() :].strip()
+            return _Line("", unmarked or text, quoted, fenced)
+        text = unmarked[found.end() :].strip()
         label = _LABELS.get(found["word"].lower())
         if label:
-            return _Line(label, line)
-    return _Line("", line, quoted, fenced)
+            return _Line(label, text)
+    return _Line("", text, quoted, fenced)
+
+
+def _without_bullet(line: str) -> str:
+    bullet = _BULLET.match(line)
+    return line[bullet.end() :] if bullet else line
 
 
 def _from_labels(lines: list[_Line], repairs: list[str]) -> _Read | None:
@@ -378,10 +385,7 @@ def _bare(line: str) -> str:
     previous = None
     while line != previous:
         previous = line
-        bullet = _BULLET.match(line)
-        if bullet:
-            line = line[bullet.end() :]
-        line = line.strip().strip('`*_"“”').rstrip(".!,").strip()
+        line = _without_bullet(line).strip().strip('`*_"“”').rstrip(".!,").strip()
         for left, right in (("[", "]"), ("<", ">"), ("'", "'"), ("(", ")")):
             line = _without_brackets(line, left, right)
     return line

@@ -15,7 +15,15 @@ from rpms.foreign.limits import LONGEST_WORD
 from rpms.foreign.shown import one_line
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.models.base import Answer, CannotHold, Decoding, Request, Usage, cut_at_stop
-from rpms.models.constraint import NOT_HELD, THOUGHT, ConstraintForm, Fields, Shape, held, shapes_of
+from rpms.models.constraint import (
+    NOT_HELD,
+    THOUGHT,
+    ConstraintForm,
+    Fields,
+    Shape,
+    is_held_to,
+    shapes_of,
+)
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import (
     NOT_OF_PROTOCOL,
@@ -339,7 +347,7 @@ class RemoteModel(ServedModel):
         notes = answer.notes
         if form is not forms[0]:
             notes += (f"{'choices' if request.choices else 'templates'} sent as {form.name}",)
-        if not held(answer.text, shapes) and not _is_excused(answer):
+        if not is_held_to(answer.text, shapes) and not _is_excused(answer):
             notes += (f"{NOT_HELD}: this server did not heed {form.name} here",)
         return replace(answer, notes=notes)
 
@@ -349,7 +357,7 @@ class RemoteModel(ServedModel):
         """
 
         def heeds(form: ConstraintForm) -> bool:
-            return held(
+            return is_held_to(
                 self._say(_PROBE, decoding, form.fields(_PROBED, decoding.max_tokens)).text, _PROBED
             )
 

@@ -65,71 +65,68 @@ def context_window(
         return Window(given, "given")
     if name.provider.backend in NO_LLM:
         return Window(0, "none")
-    known = _recorded(name)
+    known = _known_window(name)
     own_server = not name.provider.key_needed
     if name.provider.backend is Backend.OPENAI and (own_server or not known):
-        asked = _asked(name, base_url, ask)
+        asked = _window_by_server(name, base_url, ask)
         if asked:
             return Window(asked, "asked")
     return Window(known, "known") if known else Window(ASSUMED, "assumed")
 
 
-def _recorded(name: ModelName) -> int:
+def _known_window(name: ModelName) -> int:
     """Window by the weights' own configuration, else by the model's name; 0 if unknown."""
     if name.provider.backend is Backend.HF:
         with suppress(FileError, NotJson):
             base = Path(read_weights(name.rest).base).expanduser()
             config = loads(read_text(base / "config.json", LARGEST_TABLE))
-            held = count(config, "max_position_embeddings")
-            if held:
-                return held
+            window = count(config, "max_position_embeddings")
+            if window:
+                return window
     for form, tokens in KNOWN["windows"].items():
         if re.search(form, name.rest, re.IGNORECASE):
             return int(tokens)
     return 0
 
 
-def _asked(name: ModelName, base_url: str | None, ask: Fetch) -> int:
+def _window_by_server(name: ModelName, base_url: str | None, ask: Fetch) -> int:
     """Window by the model's server; 0 if it says nothing, or cannot be asked now."""
     base = (base_url_of(name.provider, base_url) or "").rstrip("/")
     key = os.environ.get(name.provider.key_variable or "", "").strip()
     listed = ask(f"{base}/models", key, _TIMEOUT_S)
     entries = listed.get("data") if isinstance(listed, Mapping) else listed
-    found = _listed(name.rest, entries if isinstance(entries, list) else [])
+    found = _window_in_list(name.rest, entries) if isinstance(entries, list) else 0
     if found:
         return found
     if name.provider.name == "llamacpp":
-        return _largest(ask(f"{base.removesuffix('/v1')}/props", key, _TIMEOUT_S))
+        return _largest_window(ask(f"{base.removesuffix('/v1')}/props", key, _TIMEOUT_S))
     return 0
 
 
-def _listed(model: str, entries: list[object]) -> int:
+def _window_in_list(model: str, entries: list[object]) -> int:
     """Window of a model in a server's list; 0 if the list does not say.
 
     vLLM lists an adapter without a window, and with the model that it belongs to as `parent`.
     """
-    own: list[object] = []
-    others: list[object] = []
-    for entry in entries:
-        is_own = dig(entry, "id") == model
-        (own if is_own else others).append(entry)
+    own = [entry for entry in entries if dig(entry, "id") == model]
     for entry in own:
-        window = _largest(entry)
+        window = _largest_window(entry)
         if window:
             return window
     for entry in own:
         parent = dig(entry, "parent")
         if isinstance(parent, str) and parent != model:
-            return _listed(parent, others)
+            others = [entry for entry in entries if dig(entry, "id") != model]
+            return _window_in_list(parent, others)
     return 0
 
 
-def _largest(value: object) -> int:
+def _largest_window(value: object) -> int:
     """The largest window that a description names, at any depth; 0 if it names none."""
     if not isinstance(value, Mapping):
         return 0
     largest = 0
     for field, each in value.items():
         own = count(each) if field in _FIELDS else 0
-        largest = max(largest, own or _largest(each))
+        largest = max(largest, own or _largest_window(each))
     return largest

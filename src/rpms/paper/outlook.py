@@ -102,7 +102,7 @@ class Outlook:
         return False
 
     def still_possible(self, clause: Clause, binding: Mapping[str, str]) -> list[Literal]:
-        """Of facts of which none holds, those that an action may still bring about or show."""
+        """The facts of a clause, none of which holds, that an action may still give or show."""
         facts = [literal.bind(binding) for literal in clause.literals]
         return [fact for fact in facts if self.can_make(fact) or self._may_be_shown(fact)]
 

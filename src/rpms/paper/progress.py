@@ -47,7 +47,7 @@ class Remaining(NamedTuple):
 
 
 class Demands:
-    """What a goal wants in one situation, of the things that are known there."""
+    """The facts that a goal wants in one situation, of the things that are known there."""
 
     def __init__(
         self, situation: Situation, holds: Callable[[Clause, Mapping[str, str]], bool]
@@ -310,29 +310,33 @@ class Tracker:
         """
         if not route.todo:
             return None
-        on_the_way = {milestone.fact for milestone in self._milestones_to_nearest(route)}
-        for milestone in route.todo:
-            if milestone.fact in on_the_way:
-                return milestone
+        nearest = self._nearest_lacking(route)
+        if nearest is not None:
+            on_the_way = [each.fact for each in self._milestones(nearest, route.things)]
+            for milestone in route.todo:
+                if milestone.fact in on_the_way:
+                    return milestone
         return route.todo[0]
 
-    def _milestones_to_nearest(self, route: _Route) -> tuple[Milestone, ...]:
-        """The milestones on the way to the nearest lacking fact, among those that have the
-        predicate of the first one. None where nothing is lacking, or the first leaves a choice.
+    def _nearest_lacking(self, route: _Route) -> Literal | None:
+        """The nearest of the lacking facts that have the predicate of the first one. None where
+        nothing is lacking, or the first leaves a choice.
         """
         if not route.lacking or len(route.lacking[0]) > 1:
-            return ()
+            return None
         first = route.lacking[0][0]
-        todo = {milestone.fact for milestone in route.todo}
-
-        def distance(fact: Literal) -> tuple[int, int]:
-            on_the_way = self._milestones(fact, route.things)
-            to_reach = sum(milestone.fact in todo for milestone in on_the_way)
-            return to_reach, self._count_away([fact], route.things)
-
         alike = [fact for fact in _without_choice(route.lacking) if fact.signed == first.signed]
-        nearest = min(alike, key=distance)
-        return self._milestones(nearest, route.things)
+        return min(alike, key=lambda fact: self._distance_to(fact, route))
+
+    def _distance_to(self, fact: Literal, route: _Route) -> tuple[int, int]:
+        """The milestones left on the way to a fact; of two facts with as many, the things that are
+        not at hand.
+        """
+        todo = [milestone.fact for milestone in route.todo]
+        to_reach = 0
+        for milestone in self._milestones(fact, route.things):
+            to_reach += milestone.fact in todo
+        return to_reach, self._count_away([fact], route.things)
 
     def _count_away(self, facts: Iterable[Literal], things: Sequence[str]) -> int:
         """Count the things in some facts that are not at hand; one that nobody has seen counts

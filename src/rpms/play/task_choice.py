@@ -46,7 +46,7 @@ def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task
 
 
 def limited(tasks: Sequence[Task], limit: int | None) -> Sequence[Task]:
-    """So many tasks, dealt round-robin over their types, so that a few of them show all; in
+    """At most `limit` tasks, dealt round-robin over their types, so that a few of them show all; in
     their order.
     """
     if limit is None or limit >= len(tasks):

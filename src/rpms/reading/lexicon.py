@@ -93,8 +93,9 @@ class _Vector(NamedTuple):
 
     def cosine(self, other: "_Vector") -> float:
         """Cosine of the angle between this one and another."""
-        names = [name for name in self.weights if name in other.weights]
-        shared = sum(self.weights[name] * other.weights[name] for name in names)
+        shared = 0.0
+        for name, weight in self.weights.items():
+            shared += weight * other.weights.get(name, 0.0)
         return shared / self.length / other.length
 
 
@@ -145,27 +146,27 @@ class Lexicon:
         return self._found[key]
 
     def _find_evidence(self, request: str, field: str, value: str) -> WordEvidence:
-        """How much the words of a request speak for a value: each by how often it meant that
-        before, or by how like it is to the value's own names. The strongest word counts most.
+        """Weigh each word of a request by how often it meant a value before, or by how like it is
+        to the value's own names. The strongest word counts most.
         """
         share = self.share(field, value)
         names = [value]
         for called in self._called.get(value, ()):
             names.append("".join(words_of(called)))
-        found: dict[str, float] = {}
+        found: list[WordEvidence] = []
         for word in names_in(request):
-            seen = self._seen[word]
             together = self._together.get((field, value, word), 0)
-            remembered = math.log((together + PRIOR * share) / ((seen + PRIOR) * share))
+            expected = (self._seen[word] + PRIOR) * share
+            remembered = math.log((together + PRIOR * share) / expected)
             named = NAMED * max(likeness(word, name) for name in names)
             weight = max(remembered, named)
             if weight > 0:
-                found[word] = weight
+                found.append(WordEvidence(weight, word))
         if not found:
             return WordEvidence(0.0)
-        strongest = sorted(found, key=lambda word: (-found[word], word))
-        total = sum(found[word] * part for word, part in zip(strongest, FURTHER, strict=False))
-        return WordEvidence(total, strongest[0])
+        found.sort(key=lambda one: (-one.weight, one.word))
+        total = sum(one.weight * part for one, part in zip(found, FURTHER, strict=False))
+        return WordEvidence(total, found[0].word)
 
     def share(self, field: str, value: str) -> float:
         """Share of remembered requests that meant a value, whatever their words; never 0."""
@@ -198,5 +199,5 @@ class Lexicon:
 
     @cached_property
     def _vectors(self) -> Sequence[_Vector]:
-        """Vectors of the remembered requests."""
+        """Vectors of the remembered requests, in their order."""
         return [self._vector(entry.request) for entry in self.requests]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import NamedTuple, Self
+from typing import Self
 
 from rpms.logic.belief import Belief
 from rpms.logic.facts import kind_of
@@ -87,9 +87,9 @@ class Readings:
         return replace(self, ranked=(own, *rescored), fits_template=False)
 
     def widened_by(self, others: Iterable[RequestReading]) -> Self:
-        """The readings with further ones that may be tried."""
-        known = {str(each.goal.signature) for each in self.ranked}
-        new = [each for each in others if str(each.goal.signature) not in known]
+        """The readings, and after them those of others whose goals are new."""
+        known = {each.goal.signature for each in self.ranked}
+        new = [each for each in others if each.goal.signature not in known]
         return replace(self, ranked=(*self.ranked, *new), widened=True)
 
     def following(
@@ -98,16 +98,17 @@ class Readings:
         """The readings with the next one taken; the order is that in which a search is likely to
         end soonest. `unsearched`: the share of places left.
         """
-        rest = weighed(self.ranked[self.taken + 1 :], belief, unsearched)
+        next_one = self.taken + 1
+        rest = weighed(self.ranked[next_one:], belief, unsearched)
         if not rest:
             return None
 
         def soonest(reading: RequestReading) -> float:
             return -reading.probability / (SWITCH + price(reading.goal))
 
-        near = sorted(rest[:PRICED], key=soonest)
-        ranked = (*self.ranked[: self.taken + 1], *near, *rest[PRICED:])
-        return replace(self, ranked=ranked, taken=self.taken + 1, why=why)
+        by_price = sorted(rest[:PRICED], key=soonest)
+        ranked = (*self.ranked[:next_one], *by_price, *rest[PRICED:])
+        return replace(self, ranked=ranked, taken=next_one, why=why)
 
     def instead(self, belief: Belief, unsearched: float) -> Self | None:
         """The readings with one taken whose object was seen; None if the present one stays.
@@ -160,12 +161,6 @@ def _kinds_seen(belief: Belief) -> set[str]:
     return seen
 
 
-class _Scored(NamedTuple):
-    reading: RequestReading
-    score: float
-    """Score with what is seen now."""
-
-
 def _chance_unseen(unsearched: float) -> float:
     """Evidence for a reading whose object was not seen, by the share of places left."""
     return math.log(unsearched + NOWHERE)
@@ -174,23 +169,22 @@ def _chance_unseen(unsearched: float) -> float:
 def weighed(
     readings: Iterable[RequestReading], belief: Belief, unsearched: float = 1.0
 ) -> tuple[RequestReading, ...]:
-    """Readings in their order with what is seen now, and probabilities that add up to 1.
+    """Readings with probabilities that add up to 1, by their scores and what is seen now; the
+    likeliest first.
 
     `unsearched` is the share of places that were not looked at.
     """
     seen = _kinds_seen(belief)
     unseen = _chance_unseen(unsearched) if unsearched < 1.0 else 0.0
-    scored: list[_Scored] = []
-    for reading in readings:
-        bonus = SEEN if reading.goal.object in seen else unseen
-        scored.append(_Scored(reading, reading.score + bonus))
-    if not scored:
-        return ()
-    best = max(each.score for each in scored)
-    total = sum(math.exp(each.score - best) for each in scored)
-    scored.sort(key=lambda each: -each.score)
+
+    def score_now(reading: RequestReading) -> float:
+        return reading.score + (SEEN if reading.goal.object in seen else unseen)
+
+    every = tuple(readings)
+    best = max(map(score_now, every), default=0.0)
+    total = sum(math.exp(score_now(reading) - best) for reading in every)
     ranked: list[RequestReading] = []
-    for each in scored:
-        probability = math.exp(each.score - best) / total
-        ranked.append(replace(each.reading, probability=probability))
+    for reading in sorted(every, key=score_now, reverse=True):
+        probability = math.exp(score_now(reading) - best) / total
+        ranked.append(replace(reading, probability=probability))
     return tuple(ranked)

@@ -14,7 +14,7 @@ from functools import cached_property
 from random import Random
 
 from rpms.logic.belief import Belief
-from rpms.logic.goal import Goal
+from rpms.logic.goal import Goal, GoalSignature
 from rpms.logic.rules import RuleManual
 from rpms.paper.memory import Entry, RememberedRequest, SuccessSnippet
 from rpms.paper.prompt import Form, Part, Prompt, make_block
@@ -188,9 +188,9 @@ class _Attempt:
         """Goals that it may mean; none where no word points to any."""
         match self.reader.source:
             case Source.NEAREST:
-                return list(self._nearest())
+                return list(self._goals_of_nearest())
             case Source.RANDOM:
-                return list(self._random())
+                return list(self._goals_by_chance())
             case _:
                 if not self._points_anywhere():
                     return []
@@ -235,13 +235,13 @@ class _Attempt:
 
     def _search(self) -> Generator[SlotQuestion, Weights, list[RequestReading]]:
         """The best goals, slot by slot: its type first, then its object, then its destination."""
-        parts = yield from self._types()
+        parts = yield from self._likeliest_types()
         for field_ in FIELDS:
             grown: list[_Part] = []
             done: list[_Part] = []
             for part in parts:
                 if field_ in part.form.fields:
-                    grown += yield from self._filled(part, field_)
+                    grown += yield from self._fill_slot(part, field_)
                 else:
                     done.append(part)
             parts = _best([*done, *grown], READINGS)
@@ -251,18 +251,18 @@ class _Attempt:
             found.append(RequestReading(self._goal(part), part.score, reasons=reasons))
         return found
 
-    def _types(self) -> Generator[SlotQuestion, Weights, list[_Part]]:
+    def _likeliest_types(self) -> Generator[SlotQuestion, Weights, list[_Part]]:
         """The likeliest goal types, with no slot filled."""
         forms = self.reader.forms
         choices = tuple(f"goal: {form.type}" for form in forms)
         weights = yield from self._weights("goal", "", choices)
         parts: list[_Part] = []
         for form, weight in zip(forms, weights, strict=True):
-            parts.append(self._with_words(_Part(form), "type", form.type, weight))
-        best, *others = _best(parts, TYPES if self._asks else len(parts))
-        return [best, *(part for part in others if part.score >= best.score - BELOW)]
+            parts.append(self._extend(_Part(form), "type", form.type, weight))
+        best = _best(parts, TYPES if self._asks else len(parts))
+        return [part for part in best if part.score >= best[0].score - BELOW]
 
-    def _filled(self, part: _Part, field_: str) -> Generator[SlotQuestion, Weights, list[_Part]]:
+    def _fill_slot(self, part: _Part, field_: str) -> Generator[SlotQuestion, Weights, list[_Part]]:
         """A part with its next slot filled, by each of the best kinds that nothing forbids."""
         untried: dict[str, bool] = {}
         for kind in self._kinds(part.form, field_):
@@ -273,8 +273,8 @@ class _Attempt:
         weights = yield from self._weights(field_, part.begun, choices)
         filled: list[_Part] = []
         for kind, weight in zip(untried, weights, strict=True):
-            sure = weight + UNTRIED if untried[kind] else weight
-            filled.append(self._with_words(part, field_, kind, sure))
+            evidence = weight + UNTRIED if untried[kind] else weight
+            filled.append(self._extend(part, field_, kind, evidence))
         more_to_ask = self._asks and field_ != FIELDS[-1]
         return _best(filled, OBJECTS if more_to_ask else READINGS)
 
@@ -293,7 +293,7 @@ class _Attempt:
             return (yield SlotQuestion(self._prompt, field_, begun, choices))
         return [0.0] * len(choices)
 
-    def _with_words(self, part: _Part, field_: str, value: str, weight: float) -> _Part:
+    def _extend(self, part: _Part, field_: str, value: str, weight: float) -> _Part:
         """A part with its type or another slot filled, and the evidence for it: the model's,
         and the words'.
         """
@@ -314,22 +314,23 @@ class _Attempt:
 
     # Controls.
 
-    def _nearest(self) -> Iterator[RequestReading]:
+    def _goals_of_nearest(self) -> Iterator[RequestReading]:
         """Goals of remembered requests, nearest first."""
         lexicon = self.reader.lexicon
         forms = {form.type: form for form in self.reader.forms}
-        met: set[str] = set()
+        met: set[GoalSignature] = set()
         for score, entry in lexicon.nearest(self.request, len(lexicon.requests)):
             named = dict(entry.goal_fields)
             form = forms.get(named.pop("type", ""))
-            signature = str(entry.goal_signature)
-            if form is None or signature in met or self.possible.judge(form, named).reason:
+            if form is None or entry.goal_signature in met:
                 continue
-            met.add(signature)
+            if self.possible.judge(form, named).reason:
+                continue
+            met.add(entry.goal_signature)
             goal = self._goal(_Part(form, named))
             yield RequestReading(goal, 10 * score, reasons=(f"like `{entry.request}`",))
 
-    def _random(self) -> Iterator[RequestReading]:
+    def _goals_by_chance(self) -> Iterator[RequestReading]:
         """Possible goals by chance: a type first, then its slots.
 
         The draw follows from the request alone.
@@ -364,23 +365,23 @@ class _Attempt:
         shown: list[str] = []
         lengths: list[int] = []
         for near in reversed(self.examples):  # the nearest one last
-            asked = f"{_asked(near.entry.request)}\n"
-            shown.append(f"{asked}{_answer(near.entry)}")
+            asked = f"{_request_line(near.entry.request)}\n"
+            shown.append(f"{asked}{_answer_of(near.entry)}")
             lengths.append(len(asked))
         blocks = (
             make_block(Part.INSTRUCTION, INSTRUCTION, goals),
             make_block(Part.HISTORY, "", shown, spoken=lengths),
-            make_block(Part.OBSERVATION, "", [_asked(self.request)]),
+            make_block(Part.OBSERVATION, "", [_request_line(self.request)]),
         )
         filled = tuple(block for block in blocks if block.heading or block.items)
         return Prompt(filled, form=Form.CHAT)
 
 
-def _asked(request: str) -> str:
+def _request_line(request: str) -> str:
     return f"Request: {' '.join(request.split())}"
 
 
-def _answer(entry: RememberedRequest) -> str:
+def _answer_of(entry: RememberedRequest) -> str:
     lines: list[str] = []
     for field_, value in entry.goal_fields.items():
         name = "goal" if field_ == "type" else field_

@@ -99,9 +99,8 @@ def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = U
     """Write tables of runs to a folder, new or of an older export."""
     _check_choices(to, tables)
     runs = runs_in(inputs)
-    folders: list[str] = []
     notes: list[str] = []
-    counts = dict.fromkeys((f"{name}.{to}" for name in tables), 0)
+    counts = dict.fromkeys(tables, 0)
     with replaced_folder(out, "an export") as beside:
         with ExitStack() as stack:
             write: dict[str, Write] = {}
@@ -109,14 +108,15 @@ def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = U
                 writer = _WRITERS[to](beside / f"{name}.{to}", TABLES[name])
                 write[name] = stack.enter_context(writer)
             for condition, run in runs:
-                folders.append(str(run.folder))
                 for table, line in _lines(condition, run, notes, tables):
-                    write[table]({name: _exported(line.get(name)) for name in TABLES[table]})
-                    counts[f"{table}.{to}"] += 1
-        contents = {"export": 1, "files": counts, "runs": folders, "notes": notes}
+                    write[table]({name: _writable(line.get(name)) for name in TABLES[table]})
+                    counts[table] += 1
+        files = {f"{name}.{to}": lines for name, lines in counts.items()}
+        folders = [str(run.folder) for _, run in runs]
+        contents = {"export": 1, "files": files, "runs": folders, "notes": notes}
         text = json.dumps(contents, indent=1)
         (beside / CONTENTS).write_text(f"{text}\n", encoding="utf-8")
-    return Exported(counts, notes)
+    return Exported(files, notes)
 
 
 def _check_choices(to: str, tables: Sequence[str]) -> None:
@@ -129,7 +129,7 @@ def _check_choices(to: str, tables: Sequence[str]) -> None:
         raise InputError(f"--tables {named}: choose of {', '.join(TABLES)}")
 
 
-def _exported(value: Any) -> Any:
+def _writable(value: Any) -> Any:
     """A value without half characters, which no file can hold."""
     return whole_letters(value) if isinstance(value, str) else value
 
@@ -165,26 +165,29 @@ def _keys(condition: str, run: RunFolder) -> Line:
     """The columns that all lines of a run share."""
     settings = run.protocol.settings
     keys: Line = {"run": str(run.folder), "condition": condition}
-    for name, value in (("seed", settings.get("seed")), ("epoch", settings.get("epoch", 1))):
-        keys[name] = value if isinstance(value, int) else None
+    keys["seed"] = _whole(settings.get("seed"))
+    keys["epoch"] = _whole(settings.get("epoch", 1))
     for name in ("model", "world", "split"):
         keys[name] = str(settings.get(name, ""))
     return keys
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def _of_episode(
     record: EpisodeRecord, timing: Timing | None, price: Price | None, tables: Sequence[str]
 ) -> Iterator[_TableLine]:
     """The lines of an episode that stand in some tables."""
-    for each in _in_numbers(record, timing, price):
+    for each in _usual_lines(record, timing, price):
         if each.table in tables:
             yield each
     if "prompts" in tables:
-        for line in _sent(record):
-            yield _TableLine("prompts", line)
+        yield from _prompt_lines(record)
 
 
-def _in_numbers(
+def _usual_lines(
     record: EpisodeRecord, timing: Timing | None, price: Price | None
 ) -> Iterator[_TableLine]:
     """The line of an episode, then those of its steps and of the candidates of each."""
@@ -204,12 +207,15 @@ def _in_numbers(
             yield _TableLine("candidates", line)
 
 
-def _sent(record: EpisodeRecord) -> Iterator[Line]:
+def _prompt_lines(record: EpisodeRecord) -> Iterator[_TableLine]:
     """The messages of each step, as its model got them."""
     for step in record.steps:
-        for number, message in enumerate(record.prompt(step.number).messages(), start=1):
-            sent = {"step": step.number, "message": number}
-            yield {**sent, "role": message.role, "content": message.content}
+        messages = record.prompt(step.number).messages()
+        for number, message in enumerate(messages, start=1):
+            line: Line = {"step": step.number, "message": number}
+            line["role"] = message.role
+            line["content"] = message.content
+            yield _TableLine("prompts", line)
 
 
 def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | None) -> Line:
@@ -258,8 +264,8 @@ def _step(step: StepRecord) -> Line:
 
 @contextmanager
 def _csv(file: Path, columns: Mapping[str, type]) -> Iterator[Write]:
-    """A text that a spreadsheet would take for a formula begins with an apostrophe; the other
-    forms leave it as is.
+    """Write CSV. A text that a spreadsheet would take for a formula gets an apostrophe before it;
+    in the other forms it stays as it is.
     """
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")

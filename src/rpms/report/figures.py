@@ -252,10 +252,15 @@ def type_figure(comparison: Comparison) -> Picture:
         if max(map(len, labels), default=0) > 14:
             slanted = {"rotation": 40, "ha": "right"}
         axes.set_xticks(range(len(types)), labels, **slanted)
-        axes.set_ylabel("Success (%)")
-        axes.set_ylim(0, 100)
-        figure.legend(loc="outside upper center", ncols=min(4, len(comparison)), frameon=False)
+        _frame_success(figure, axes, len(comparison))
         return _save("types", "Success by task type; whiskers: 95 % Wilson intervals", figure)
+
+
+def _frame_success(figure: Figure, axes: Any, entries: int) -> None:
+    """Label and limit an axis of success in per cent, with so many entries in the legend."""
+    axes.set_ylabel("Success (%)")
+    axes.set_ylim(0, 100)
+    figure.legend(loc="outside upper center", ncols=min(4, entries), frameon=False)
 
 
 def _rates_by_type(results: Results, types: Sequence[str]) -> "_Series":
@@ -279,15 +284,9 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         for point in points:
             names |= dict.fromkeys(point.results)
         for place, name in enumerate(names):
-            at: list[float] = []
-            rates: list[Interval] = []
-            for number, point in enumerate(points):
-                if name in point.results:
-                    at.append(number)
-                    rates.append(_measured(point.results[name]))
             _line(
                 axes,
-                _Series.of(at, rates),
+                _rates_by_round(name, points),
                 COLOURS[(6, 7, 3, 4)[place % 4]],
                 linestyle=("-", "--", "-.", ":")[place % 4],
                 marker=MARKERS[place % len(MARKERS)],
@@ -296,10 +295,19 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         labels = [f"{point.name.partition(' ')[0]}\n{point.entries}" for point in points]
         axes.set_xticks(range(len(points)), labels)
         axes.set_xlabel("Round, and entries in memory")
-        axes.set_ylabel("Success (%)")
-        axes.set_ylim(0, 100)
-        figure.legend(loc="outside upper center", ncols=min(4, len(names)), frameon=False)
+        _frame_success(figure, axes, len(names))
         return _save("learning", "Learning curve; bands: 95 % Wilson intervals", figure)
+
+
+def _rates_by_round(name: str, points: Sequence[LearningRound]) -> "_Series":
+    """Success in per cent after each round of which a condition has results."""
+    numbers: list[float] = []
+    rates: list[Interval] = []
+    for number, point in enumerate(points):
+        if name in point.results:
+            numbers.append(number)
+            rates.append(_measured(point.results[name]))
+    return _Series.of(numbers, rates)
 
 
 def _is_of_the_curve(point: TaughtPoint) -> bool:

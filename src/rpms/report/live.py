@@ -101,25 +101,26 @@ class Watcher:
             protocol = run.protocol
         except (InputError, FileError) as error:
             return LiveRun(name, "", 0, (), going=False, problems=(str(error),))
-        settings = protocol.settings
-        values = map(settings.get, ("model", "world", "split"))
+        values = map(protocol.settings.get, ("model", "world", "split"))
         about = " · ".join([each for each in values if isinstance(each, str)])
-        episodes: list[LiveEpisode] = []
         problems: list[str] = []
-        for task in protocol.tasks:
-            file = run.file(task)
-            try:
-                found = self._read(file)
-            except FileError as error:
-                problems.append(f"{file.name}: {error.problem}")
-                continue
-            if found is not None:
-                stamp, row = found
-                episodes.append(LiveEpisode(name, row, stamp.changed / 1e9))
+        episodes = list(self._episodes(run, name, problems))
         going = is_going(folder)
         return LiveRun(name, about, len(protocol.tasks), episodes, going, problems)
 
-    def _read(self, file: Path) -> _RowRead | None:
+    def _episodes(self, run: RunFolder, name: str, problems: list[str]) -> Iterator[LiveEpisode]:
+        """The finished episodes of a run; files that cannot be read are added to the problems."""
+        for task in run.protocol.tasks:
+            file = run.file(task)
+            try:
+                read = self._read_anew(file)
+            except FileError as error:
+                problems.append(f"{file.name}: {error.problem}")
+                continue
+            if read is not None:
+                yield LiveEpisode(name, read.row, read.stamp.changed / 1e9)
+
+    def _read_anew(self, file: Path) -> _RowRead | None:
         """An episode in numbers, read again only if its file has changed; None before it ended."""
         try:
             found = file.stat()

@@ -194,7 +194,7 @@ class EntryBook:
         most shown first.
         """
         rows: list[list[Any]] = []
-        for name, history in self._ordered():
+        for name, history in self._ordered().items():
             about = [name, history.kind, history.wording]
             counts = [history.fates, history.won, history.lost, history.shown]
             rows.append([*about, *counts])
@@ -204,10 +204,13 @@ class EntryBook:
         """The entries in the same order, with the steps that showed them and why they were not
         shown elsewhere.
         """
-        rows = [[history.steps, history.reasons.most_common(12)] for _, history in self._ordered()]
+        rows: list[list[Any]] = []
+        for history in self._ordered().values():
+            rows.append([history.steps, history.reasons.most_common(12)])
         for start in range(0, len(rows), ENTRIES_IN_A_FILE):
             yield rows[start : start + ENTRIES_IN_A_FILE]
 
-    def _ordered(self) -> list[tuple[str, _History]]:
-        """The entries, the most shown first."""
-        return sorted(self._histories.items(), key=lambda item: (-item[1].shown, item[0]))
+    def _ordered(self) -> dict[str, _History]:
+        """The entries by name, the most shown first."""
+        names = sorted(self._histories, key=lambda name: (-self._histories[name].shown, name))
+        return {name: self._histories[name] for name in names}

@@ -172,12 +172,14 @@ def _all_means(values: NDArray[np.float64]) -> _Means:
     """Means of all resamples of whole numbers: a sum's distribution is that of one draw,
     convolved with itself.
     """
+    size = values.size
     least = int(values[0])
-    draws = np.bincount((values - least).astype(np.int64)) / values.size
-    span = (draws.size - 1) * values.size + 1
-    shares = np.fft.irfft(np.fft.rfft(draws, span) ** values.size, span)
-    sums = np.arange(span) + least * values.size
-    return _Means(sums / values.size, np.clip(shares, 0.0, None))
+    of_one_draw = np.bincount((values - least).astype(np.int64)) / size
+    span = (of_one_draw.size - 1) * size + 1
+    of_all_draws = np.fft.rfft(of_one_draw, span) ** size
+    shares = np.fft.irfft(of_all_draws, span)
+    sums = np.arange(span) + least * size
+    return _Means(sums / size, np.clip(shares, 0.0, None))
 
 
 def _drawn_means(values: NDArray[np.float64], resamples: int) -> _Means:
@@ -191,14 +193,16 @@ def ratio_bootstrap(parts: Sequence[float], wholes: Sequence[float]) -> Interval
     """A ratio of sums, such as a rate over steps, with its percentile bootstrap interval, drawn
     in pairs.
     """
-    pairs, counts = np.unique(np.array([parts, wholes], dtype=float), axis=1, return_counts=True)
     whole = math.fsum(wholes)
     if not whole:
         return Interval(math.nan, math.nan, math.nan, "none")
     estimate = math.fsum(parts) / whole
-    sums = _resampled(pairs.T, counts, RESAMPLES)
-    sums = sums[sums[:, 1] > 0]
-    low, high = np.quantile(sums[:, 0] / sums[:, 1], [ALPHA / 2, 1 - ALPHA / 2])
+    every_pair = np.array([parts, wholes], dtype=float)
+    pairs, counts = np.unique(every_pair, axis=1, return_counts=True)
+    sums_of_parts, sums_of_wholes = _resampled(pairs.T, counts, RESAMPLES).T
+    defined = sums_of_wholes > 0
+    ratios = sums_of_parts[defined] / sums_of_wholes[defined]
+    low, high = np.quantile(ratios, [ALPHA / 2, 1 - ALPHA / 2])
     return Interval(estimate, float(low), float(high), "percentile bootstrap")
 
 

@@ -285,7 +285,8 @@ def comma_separated(table: Table) -> str:
     """
     columns: list[_PlainColumn] = []
     for place, heading in enumerate(table.columns):
-        columns += _apart(heading, [entry.cells[place].text for entry in table.lines])
+        texts = [entry.cells[place].text for entry in table.lines]
+        columns += _plain_columns(heading, texts)
     header = _plain_header(columns)
     has_numbers = len(table.columns) > table.words
     if has_numbers:
@@ -320,7 +321,7 @@ class _PlainColumn(NamedTuple):
     texts: Sequence[str]
 
 
-def _apart(heading: str, texts: Sequence[str]) -> list[_PlainColumn]:
+def _plain_columns(heading: str, texts: Sequence[str]) -> list[_PlainColumn]:
     """A column as the columns of plain numbers that it holds: `3/4` as two, an interval as its
     ends, a percentage without its sign. Any other column stays as it is.
     """

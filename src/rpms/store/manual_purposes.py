@@ -73,9 +73,7 @@ class PurposeReader:
             )
         until = step[title]
         texts = [until] if isinstance(until, str) else until
-        ends: list[Clause] = []
-        for text in texts:
-            ends.append(self._condition(place.at(title), text, variables))
+        ends = [self._condition(place.at(title), text, variables) for text in texts]
         return Stage(title, tuple(ends))
 
     def _condition(self, place: Place, text: str, variables: frozenset[str]) -> Clause:

@@ -51,7 +51,7 @@ class RunSummary:
 
 
 CUT = "the answer was cut at the limit of new tokens"
-"""Words for a step."""
+"""What is said of such a step."""
 MOST_TRUNCATED = 0.02
 """Share of answers cut at the limit of new tokens above which results are doubtful."""
 

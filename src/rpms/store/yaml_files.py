@@ -211,30 +211,33 @@ class _Visit(NamedTuple):
 
 
 def _check_expanded(root: Any, name: str) -> None:
-    """Count the values of a file with each alias written out, without writing any out; each
-    node is counted once.
+    """Refuse a file whose aliases, written out, would make it too large. Nothing is written out:
+    each node is counted once.
     """
+    most = f"{MOST_YAML_NODES:,} values, or more than {_MOST_MERGES} are merged"
+    too_many = f"its aliases stand for more than {most}"
     sizes: dict[int, int] = {}
-    to_visit = [_Visit(root)]
-    above: set[int] = set()
+    being_counted: set[int] = set()
     merges = 0
+    to_visit = [_Visit(root)]
     while to_visit:
         node, inside_counted = to_visit.pop()
+        line = node.start_mark.line + 1
         if inside_counted:
-            above.discard(id(node))
-            sizes[id(node)] = 1 + sum(sizes[id(each)] for each in _inside(node))
-        elif id(node) in above:
-            raise FileError(name, node.start_mark.line + 1, "an alias stands within what it means")
+            size = 1 + sum(sizes[id(each)] for each in _inside(node))
+            if size > MOST_YAML_NODES:
+                raise FileError(name, line, too_many)
+            being_counted.discard(id(node))
+            sizes[id(node)] = size
+        elif id(node) in being_counted:
+            raise FileError(name, line, "an alias stands within what it means")
         elif id(node) not in sizes:
-            above.add(id(node))
             merges += node.tag == _MERGE
+            if merges > _MOST_MERGES:
+                raise FileError(name, line, too_many)
+            being_counted.add(id(node))
             to_visit.append(_Visit(node, inside_counted=True))
             to_visit += map(_Visit, _inside(node))
-        if sizes.get(id(node), 0) > MOST_YAML_NODES or merges > _MOST_MERGES:
-            most = f"{MOST_YAML_NODES:,} values, or more than {_MOST_MERGES} are merged"
-            raise FileError(
-                name, node.start_mark.line + 1, f"its aliases stand for more than {most}"
-            )
 
 
 def _inside(node: Any) -> Sequence[Any]:
@@ -305,9 +308,10 @@ def _is_flat(items: Iterable[Any]) -> bool:
 
 
 def with_list(text: str, path: Sequence[str], items: Sequence[int | str]) -> str | None:
-    """A file's text with other items in a list, numbers for those it has; all else to the letter.
+    """A file's text with other items in the list at a path; all else stays to the letter. None if
+    the file has no entry of that name.
 
-    None: not in it.
+    `items`: texts for new items, and for those that stay their numbers in the list.
     """
     *above, key = path
     entry: Any = YAML(typ="rt").compose(text)
@@ -318,12 +322,11 @@ def with_list(text: str, path: Sequence[str], items: Sequence[int | str]) -> str
     found = _under(entry, key)
     if found is None:
         return _with_key(text, entry, key, items)
-    had = found.value if isinstance(found, SequenceNode) else [found]
-    if had and isinstance(found, SequenceNode) and not found.flow_style:
+    if not isinstance(found, SequenceNode):  # a text stands for a list of one
+        return _with_flow(text, found, [found], items)
+    if found.value and not found.flow_style:
         return _with_lines(text, found, items)
-    written = [text[each.start_mark.index : _end(text, each)] for each in had]
-    listed = _flow(_written_anew(written, items))
-    return f"{text[: found.start_mark.index]}{listed}{text[found.end_mark.index :]}"
+    return _with_flow(text, found, found.value, items)
 
 
 def _with_key(text: str, entry: Any, key: str, items: Sequence[int | str]) -> str:
@@ -333,6 +336,13 @@ def _with_key(text: str, entry: Any, key: str, items: Sequence[int | str]) -> st
     _, last = entry.value[-1]
     end = _end(text, last)
     return f"{text[:end]}{between}{key}: {new}{text[end:]}"
+
+
+def _with_flow(text: str, found: Any, had: Iterable[Any], items: Sequence[int | str]) -> str:
+    """A file's text with other items, in one line, in place of those that it had."""
+    written = [text[each.start_mark.index : _end(text, each)] for each in had]
+    listed = _flow(_written_anew(written, items))
+    return f"{text[: found.start_mark.index]}{listed}{text[found.end_mark.index :]}"
 
 
 def _with_lines(text: str, found: Any, items: Sequence[int | str]) -> str:
@@ -350,10 +360,7 @@ def _written_anew(written: Sequence[str], items: Sequence[int | str]) -> list[st
     """Items as they are written in a file: those that it had, by number, to the letter; new texts
     in quotes if they need them.
     """
-    texts: list[str] = []
-    for item in items:
-        texts.append(written[item] if isinstance(item, int) else _quoted(item))
-    return texts
+    return [written[item] if isinstance(item, int) else _quoted(item) for item in items]
 
 
 def _end(text: str, node: Any) -> int:

@@ -103,10 +103,10 @@ def _of_rounds(
     """The rounds of learning, whose runs lie beside the memory that they make."""
     for number in range(1, learning.rounds + 1):
         design = design_round(learning, number, learner, means)
+        episodes = len(design.tasks)
         done = _finished(RunFolder(round_folder(out, number)))
-        usage = _times(_guess(design, prompts), len(design.tasks) - done)
-        what = f"learning, round {number}"
-        yield Estimate(what, learner, len(design.tasks), done, usage, measured=False)
+        usage = _times(_guess(design, prompts), episodes - done)
+        yield Estimate(f"learning, round {number}", learner, episodes, done, usage, measured=False)
 
 
 def _finished(run: RunFolder) -> int:
@@ -127,9 +127,15 @@ def _of_case(
             waits += timing.model_seconds
     else:
         usage = _times(_guess(design, prompts), left)
-    seconds = sum(waits) / len(waits) if waits else None
     return Estimate(
-        case.name, design.model_name, len(design.tasks), done, usage, bool(done), shared, seconds
+        what=case.name,
+        model=design.model_name,
+        episodes=len(design.tasks),
+        done=done,
+        usage=usage,
+        measured=bool(done),
+        shared=shared,
+        seconds=sum(waits) / len(waits) if waits else None,
     )
 
 

@@ -144,11 +144,11 @@ class _Memories:
         file = case.memory_file(self._means.world)
         if file is None and case.learns and self._study.learner(model):
             file = self._snapshot(model, case)
-        name = self._means.world.name
+        world = self._means.world.name
         if file is None:
-            return EpisodicMemory(world=name)
+            return EpisodicMemory(world=world)
         if file not in self._read:
-            self._read[file] = read_frozen(file, name, empty=True)
+            self._read[file] = read_frozen(file, world, empty=True)
         return self._read[file]
 
     def _snapshot(self, model: str, case: Case) -> Path:
@@ -175,10 +175,12 @@ def _remarks(what: str, design: RunDesign, trials: Trials) -> Iterator[str]:
 
 def _results(model: str, case: Case, design: RunDesign, trials: Trials) -> Iterator[Result]:
     """The first trial's result, and the best attempts' where the case names that too."""
-    first, *best = case.names
-    yield Result(model, replace(case, name=first), design, trials.folders[0], trials.summaries[0])
-    for name in best:
-        yield Result(model, replace(case, name=name), design, trials.best_folder, trials.best)
+    first, *names_of_best = case.names
+    first_case = replace(case, name=first)
+    yield Result(model, first_case, design, trials.folders[0], trials.summaries[0])
+    for name in names_of_best:
+        best_case = replace(case, name=name)
+        yield Result(model, best_case, design, trials.best_folder, trials.best)
 
 
 def kinds_never_shown(design: RunDesign, folder: Path) -> Iterator[str]:

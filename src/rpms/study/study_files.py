@@ -49,12 +49,8 @@ class _Choice(_Strict):
     options: dict[str, str | int] = Field(default_factory=dict)
 
     def choice(self, settings: Settings, written: Written) -> Choice:
-        return Choice(
-            settings.only(tasks=True),
-            self.part,
-            {name: str(value) for name, value in self.options.items()},
-            written,
-        )
+        options = {name: str(value) for name, value in self.options.items()}
+        return Choice(settings.only(tasks=True), self.part, options, written)
 
 
 class _Learn(_Choice):
@@ -240,10 +236,11 @@ class _Reader:
     def _refuse_models_of_code(self, entries: Mapping[str, Any], place: Place) -> None:
         """Refuse a section's `model`, any of its `models`, or a `reader` that is `module:name`."""
         models = entries.get("models")
+        key = "models" if models else "model"
         named = models if isinstance(models, list) else [entries.get("model", "")]
-        for model in named:
-            if names_code(str(model)):
-                self._refuse_code(place.at("models" if models else "model"), str(model))
+        for model in map(str, named):
+            if names_code(model):
+                self._refuse_code(place.at(key), model)
         reader = str(entries.get("reader", ""))
         if names_code(reader):
             self._refuse_code(place.at("reader"), reader)
@@ -259,18 +256,19 @@ class _Reader:
 
 
 def _first_mistake(error: ValidationError, place: Place, names: Collection[str]) -> FileError:
-    """The first mistake in a section; a misspelt key, if there is one."""
+    """The mistake in a section that is told: a misspelt key if there is one, else the first."""
     found = error.errors(include_url=False)
     first = next((each for each in found if _is_misspelt(each, names)), found[0])
-    problem = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "missing":
-        problem = "is missing"
-    elif first["type"] == "extra_forbidden":
-        key = str(first["loc"][-1])
-        hint = f"; {nearest(key, names)}"
-        if key in TASK_SETTINGS:
-            hint = ": all conditions of a study play the same tasks"
-        problem = f"is not a known field{hint}"
+    key = str(first["loc"][-1])
+    match first["type"]:
+        case "missing":
+            problem = "is missing"
+        case "extra_forbidden" if key in TASK_SETTINGS:
+            problem = "is not a known field: all conditions of a study play the same tasks"
+        case "extra_forbidden":
+            problem = f"is not a known field; {nearest(key, names)}"
+        case _:
+            problem = first["msg"].removeprefix("Value error, ")
     return place.at(*first["loc"]).mistake(problem)
 
 

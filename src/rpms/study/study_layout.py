@@ -104,22 +104,13 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
     kept.
     """
     index_before = read_index(layout)
-    groups: dict[str, Group] = {}
-    for result in results:
-        model = result.model
-        before = index_before[model].runs if model in index_before else {}
-        new = Group(model=model, about=study.about_of(model), tables=study.tables, runs=before)
-        where = os.path.relpath(result.folder, layout.out)
-        groups.setdefault(model, new).runs[result.case.name] = Path(where).as_posix()
-    titles = dict.fromkeys(groups, study.title)
-    for group in groups.values():
-        group.runs = _in_order(group.runs, study)
+    groups = _groups_of(study, results, layout, index_before)
     for model, group in index_before.items():
-        if model not in groups:
-            titles[model] = group.title.removesuffix(f": {model}")
-            groups[model] = group
-    for model, group in groups.items():
-        group.title = f"{titles[model]}: {model}" if len(groups) > 1 else titles[model]
+        group.title = group.title.removesuffix(f": {model}")
+        groups.setdefault(model, group)
+    if len(groups) > 1:
+        for model, group in groups.items():
+            group.title += f": {model}"
     index = StudyIndex(
         title=study.title, world=study.world, varies=_VARIES, groups=tuple(groups.values())
     )
@@ -127,12 +118,33 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
     write_whole(layout.out / INDEX, f"{text}\n")
 
 
+def _groups_of(
+    study: Study, results: Sequence[Result], layout: StudyLayout, before: Mapping[str, Group]
+) -> dict[str, Group]:
+    """The runs of some results by model, together with those that the index had before."""
+    groups: dict[str, Group] = {}
+    for result in results:
+        model = result.model
+        if model not in groups:
+            about = study.about_of(model)
+            runs = before[model].runs if model in before else {}
+            title = study.title
+            new = Group(title=title, model=model, about=about, tables=study.tables, runs=runs)
+            groups[model] = new
+        where = os.path.relpath(result.folder, layout.out)
+        groups[model].runs[result.case.name] = Path(where).as_posix()
+    for group in groups.values():
+        group.runs = _in_order(group.runs, study)
+    return groups
+
+
 def _in_order(runs: Mapping[str, str], study: Study) -> dict[str, str]:
     """Runs in the order of the study's conditions; others after them."""
-    names: list[str] = []
+    ordered: dict[str, str] = {}
     for case in study.cases:
-        names += case.names
-    ordered = {name: runs[name] for name in names if name in runs}
+        for name in case.names:
+            if name in runs:
+                ordered[name] = runs[name]
     return ordered | dict(runs)
 
 

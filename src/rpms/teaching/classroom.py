@@ -111,7 +111,7 @@ class Classroom:
         return design
 
     def knowledge_unlike(self, pairs: Sequence[Pair]) -> tuple[str, ...]:
-        """Of manual and memory, what new pairs would have from elsewhere than all pairs so far."""
+        """`manual` and `memory`, each if new pairs would have another one than all pairs so far."""
         pairs = [pair for pair in pairs if pair.world == self.world.name]
         found: list[str] = []
         manuals = {pair.manual for pair in pairs} - {""}

@@ -23,7 +23,7 @@ TRAINING = "train"
 
 
 class PairSource(StrEnum):
-    """Who led the game to the state that a pair answers. The answer is always the teacher's."""
+    """The player that led the game to the state of a pair. The answer is always the teacher's."""
 
     TEACHER = "teacher"
     """The teacher itself, on its own way to the goal."""

@@ -29,7 +29,7 @@ _HASH = 12
 
 
 class Thoughts(StrEnum):
-    """How the thought of an answer says the sub-goal."""
+    """Ways to say the sub-goal in the thought of an answer."""
 
     WORDS = "words"
     """As one would say it: `find book`."""

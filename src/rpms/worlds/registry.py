@@ -132,8 +132,9 @@ def _load(point: EntryPoint, folder: Path | None = None) -> World:
 
 def _make_importable(folder: Path) -> None:
     """Let Python find the package of a world's folder, before others of its name."""
-    places = [str(place) for place in (folder, folder / "src") if place.is_dir()]
-    sys.path[:0] = [place for place in places if place not in sys.path]
+    for place in (folder / "src", folder):
+        if place.is_dir() and str(place) not in sys.path:
+            sys.path.insert(0, str(place))
     invalidate_caches()
 
 

@@ -133,11 +133,7 @@ class Outcomes:
             if effect is not None:
                 found.append(effect)
         literals = [fact.literal for fact in found]
-        kept: list[Induced] = []
-        for fact in found:
-            if not self._restates(fact.literal, literals):
-                kept.append(fact)
-        return kept
+        return [fact for fact in found if not self._restates(fact.literal, literals)]
 
     def _effect(self, bit: int) -> Induced | None:
         """A fact that successes bring about; None where too many contradict it, or too few
@@ -214,15 +210,11 @@ class Outcomes:
             literal = self._literal(bit)
             if literal in certain or has_names(literal.atom):
                 continue
-            made = self._made(bit)
+            made = [row for row in self.rows if row.made(bit)]
             given = self._condition(bit, made)
             if given is not None:
                 found.append(induced(Clause((literal,)), steps_of(made), given=given))
         return found
-
-    def _made(self, bit: int) -> list[Success]:
-        """The successes in which a literal came about."""
-        return [row for row in self.rows if row.made(bit)]
 
     def _condition(self, bit: int, made: Sequence[Success]) -> Literal | None:
         """The fact before an action that tells whether a literal comes about.
@@ -238,8 +230,8 @@ class Outcomes:
     def _reason(
         self, telling: int, some: Sequence[Success], others: Sequence[Success]
     ) -> Literal | None:
-        """What tells some successes from others: the first of the facts that do, else the kind of
-        one of their things. `telling`: these facts, as bits.
+        """The first fact that tells some successes from others, else the kind of one of their
+        things that does. `telling`: such facts, as bits.
         """
         if min(count_independent(some), count_independent(others)) < LIMITS.telling:
             return None
@@ -276,8 +268,8 @@ class Outcomes:
         """
         made = {fact.literal.atom for fact in (*self.certain, *self.conditional)}
         found = [*self._of_its_things(made), *self._of_all_such()]
-        explained = {atom.predicate for atom in made}
-        explained.update(fact.literal.atom.predicate for fact in found)
+        shown = [fact.literal.atom for fact in found]
+        explained = {atom.predicate for atom in (*made, *shown)}
         return [*found, *self._of_unnamed(explained)]
 
     def _of_its_things(self, made: Collection[Atom]) -> Iterator[Induced]:
@@ -287,13 +279,9 @@ class Outcomes:
         for place, atom in enumerate(self.book.facts):
             if atom in made or atom in self.needed or not self._may_reveal(place, atom):
                 continue
-            unknown = self._unknown_before(place)
+            unknown = [row for row in self.rows if not row.before.known >> place & 1]
             shown = [row for row in unknown if row.after.known >> place & 1]
             yield from self._revealed(atom, unknown, shown)
-
-    def _unknown_before(self, place: int) -> list[Success]:
-        """The successes before which nothing was known of a fact."""
-        return [row for row in self.rows if not row.before.known >> place & 1]
 
     def _may_reveal(self, place: int, atom: Atom) -> bool:
         """True if a fact is neither about a thing by its name, nor about where the agent is, nor

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, log
-from typing import NamedTuple
 
 from rpms.induction.evidence.attempts import Attempt, Book
 from rpms.induction.evidence.revelations import slots_of
@@ -125,7 +124,7 @@ class ActionModel:
 
     @property
     def syntax(self) -> str:
-        """As the manual writes it."""
+        """The command as the manual writes it."""
         return fill(self.template, [f"<{name}>" for name in self.parameters])
 
     @property
@@ -140,7 +139,7 @@ class ActionModel:
         return tuple(dict.fromkeys((*certain, *self.explaining, *tables)))
 
     def labelled(self, *labels: Label) -> tuple[Induced, ...]:
-        """The preconditions with some labels."""
+        """The preconditions that have one of some labels."""
         return tuple(fact for fact in self.needs if fact.label in labels)
 
     def bind(self, clause: Clause) -> Clause:
@@ -148,7 +147,7 @@ class ActionModel:
         return clause.bind(slots_of(self.parameters))
 
 
-def working(book: Book) -> list[set[str]]:
+def kinds_that_worked(book: Book) -> list[set[str]]:
     """For each slot, the kinds that have worked in it."""
     found: list[set[str]] = [set() for _ in book.slots]
     for slot, fit in enumerate(found):
@@ -159,26 +158,27 @@ def working(book: Book) -> list[set[str]]:
 def kind_tables(
     action: str, parameters: Sequence[str], book: Book, faultless: Sequence[Attempt]
 ) -> list[KindTable]:
-    """Kinds that were refused: of single slots where that suffices, else of two together.
+    """The kinds that worked and were refused: of single slots where that suffices, else of two
+    slots together.
 
-    Once kinds that work, each with others, were refused together, no kind is taken to fit nothing:
-    it may be choosier than any that was seen to work, and only its refusals with others are told.
+    Once kinds were refused together that each work with others, no table of a single slot says that
+    a kind never works: it may only be choosier than the kinds that were seen to work.
     `faultless`: refusals that no fact explains.
     """
     refusals = [attempt for attempt in faultless if attempt.kinds not in book.worked]
-    fit = working(book)
-    by_strange = grouped((tuple(strange(attempt, fit)), attempt) for attempt in refusals)
-    together = by_strange.get((), [])  # each kind fits, but not with the others
-    tables = _Tables(book, _least_refusals(book, faultless))
-    found = []
+    fit = kinds_that_worked(book)
+    by_new_slots = grouped((slots_with_new_kinds(attempt, fit), attempt) for attempt in refusals)
+    ill_matched = () in by_new_slots  # each kind has worked, but these did not work together
+    least = _least_refusals(book, faultless)
+    tables: list[KindTable] = []
     for slot, parameter in enumerate(parameters):
-        if (slot,) in by_strange:
-            unfit = [] if together else by_strange[slot,]
-            found.append(tables.of(f"{action}_{parameter}", (slot,), unfit))
-    if len(fit) == 2 and together:
+        if (slot,) in by_new_slots:
+            unfit = [] if ill_matched else by_new_slots[slot,]
+            tables.append(_kind_table(f"{action}_{parameter}", (slot,), book, unfit, least))
+    if len(fit) == 2 and ill_matched:
         name = "_".join((action, *parameters))
-        found.append(tables.of(name, (0, 1), refusals))
-    return found
+        tables.append(_kind_table(name, (0, 1), book, refusals, least))
+    return tables
 
 
 def _least_refusals(book: Book, faultless: Iterable[Attempt]) -> int:
@@ -194,31 +194,25 @@ def _least_refusals(book: Book, faultless: Iterable[Attempt]) -> int:
     return max(LIMITS.refused_kinds, ceil(log(LIMITS.unlucky_kind) / log(share)))
 
 
-def strange(attempt: Attempt, fit: Sequence[set[str]]) -> list[int]:
+def slots_with_new_kinds(attempt: Attempt, fit: Sequence[set[str]]) -> tuple[int, ...]:
     """The slots with a kind that has never worked there."""
-    return [slot for slot, kind in enumerate(attempt.kinds) if kind not in fit[slot]]
+    return tuple([slot for slot, kind in enumerate(attempt.kinds) if kind not in fit[slot]])
 
 
-class _Tables(NamedTuple):
-    """Tables of the kinds with which an action worked and was refused."""
-
-    book: Book
-    least: int  # Refusals after which kinds are taken not to work
-
-    def of(self, name: str, slots: tuple[int, ...], refusals: Iterable[Attempt]) -> KindTable:
-        """The kinds that worked in some slots, and those that were refused often enough."""
-        worked = {}
-        for kinds, attempts in _by_kinds(self.book.successes, slots).items():
-            worked[kinds] = _witnesses(attempts)
-        refused = {}
-        for kinds, attempts in _by_kinds(refusals, slots).items():
-            if kinds not in worked and independent(attempts) >= self.least:
-                refused[kinds] = _witnesses(attempts)
-        return KindTable(name, slots, worked, refused)
-
-
-def _witnesses(attempts: Iterable[Attempt]) -> list[Witness]:
-    return [attempt.witness for attempt in attempts]
+def _kind_table(
+    name: str, slots: tuple[int, ...], book: Book, refusals: Iterable[Attempt], least: int
+) -> KindTable:
+    """The kinds that worked in some slots, and those that were refused so often, at least, that
+    they are taken not to work.
+    """
+    worked = {}
+    for kinds, attempts in _by_kinds(book.successes, slots).items():
+        worked[kinds] = [attempt.witness for attempt in attempts]
+    refused = {}
+    for kinds, attempts in _by_kinds(refusals, slots).items():
+        if kinds not in worked and independent(attempts) >= least:
+            refused[kinds] = [attempt.witness for attempt in attempts]
+    return KindTable(name, slots, worked, refused)
 
 
 def _by_kinds(

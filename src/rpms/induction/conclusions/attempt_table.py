@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from math import comb, prod
 
-from rpms.induction.conclusions.action_model import working
+from rpms.induction.conclusions.action_model import kinds_that_worked
 from rpms.induction.evidence.attempts import Book
 from rpms.induction.evidence.columns import Steps, all_of, columns_of, opposite, share_of
 from rpms.induction.evidence.literals import Row, has_names, literal_of, mask_of
@@ -18,7 +18,7 @@ from rpms.logic.facts import Clause, Literal, kind_of
 
 
 class AttemptTable:
-    """What held in which attempts, and which of them worked."""
+    """The attempts of an action: which facts held in which, and which of them worked."""
 
     def __init__(self, book: Book) -> None:
         self.book = book
@@ -26,7 +26,7 @@ class AttemptTable:
         """Number of facts, and so the place of the first negation."""
         self.has_many_names = len(book.named) > LIMITS.many_names
         """True if there are so many fixed names that some fact about one always happens to hold."""
-        self.fit = working(book)
+        self.fit = kinds_that_worked(book)
         """For each slot, the kinds that have worked in it."""
         columns = columns_of(book)
         self._columns = columns
@@ -44,7 +44,7 @@ class AttemptTable:
         """The first success on each occasion."""
         self.shown = columns.shown.copy()
         """By literal, the successes after which it held, and before which it did not."""
-        self.made_false = columns.undone
+        self.made_false = columns.made_false
         """Facts that every success made false whose things were all different."""
         self.drawn_with = columns.drawn_with.copy()
         """By literal, the names drawn at random of which it holds."""
@@ -132,7 +132,7 @@ class AttemptTable:
         return has_names(self.literal(bit).atom)
 
     def not_by_name(self, mask: int) -> int:
-        """Of some facts, those that are about the action's own things, or about none."""
+        """The facts among some that are about the action's own things, or about none."""
         return mask_of(bit for bit in bits(mask) if not self.is_by_name(bit))
 
     def is_near(self, bit: int) -> bool:
@@ -145,8 +145,8 @@ class AttemptTable:
     # Chance.
 
     def frequency(self, bit: int, given: int = 0) -> float:
-        """How often a fact holds for random names, where some other facts hold; 1 if nothing is
-        known.
+        """The share of random names for which a fact holds, of those for which some others do; 1 if
+        nothing is known.
         """
         if self._drawn:
             share = share_of(self.drawn_with, bit, given, self._drawn)

@@ -91,14 +91,15 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
     """Draw conclusions from all that was seen, without lines that are known to be wrong."""
     excluded = excluded or Excluded()
     models = _models(ledger, excluded)
-    links = _links(ledger, models)
-    scoring = _scoring_deeds(ledger, models, links)
+    by_template = {model.template: model for model in models}
+    links = _links(ledger, by_template)
+    scoring = _scoring_deeds(ledger, by_template, links)
     made = _makeable(models, links, ledger.vocabulary.predicates)
     goals = _goals(ledger, made, scoring.goals)
     standing = [goal for goal in goals if goal.stands]
     known = {*scoring.goals}
     known.update(goal.type for goal in standing)
-    winning = _winning_deeds(ledger, models, known)
+    winning = _winning_deeds(ledger, by_template, known)
     processes = (*links, *scoring.processes, *winning.processes)
     return Learned(
         ledger.world.name,
@@ -106,7 +107,7 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         actions=models,
         goals=tuple(standing),
         localities=_localities(ledger.sights.values()),
-        processes=_confirmed(processes, excluded),
+        processes=_without_excluded(processes, excluded),
         scoring=scoring.goals,
         by_deed=winning.goals,
         tables=scoring.tables,
@@ -221,7 +222,7 @@ def _action(
 
 
 def _chances_by_literal(needs: Needs) -> dict[Literal, float]:
-    """How likely each fact is needed."""
+    """The chance that each fact is needed."""
     return {needs.table.literal(bit): chance for bit, chance in chances_of(needs).items()}
 
 
@@ -291,20 +292,17 @@ def _effects(
 # Processes.
 
 
-def _by_template(models: Iterable[ActionModel]) -> dict[str, ActionModel]:
-    return {model.template: model for model in models}
+def _links(ledger: Ledger, models: Mapping[str, ActionModel]) -> list[Process]:
+    """Effects of commands on things they do not name, then those that depend on a role.
 
-
-def _links(ledger: Ledger, models: Sequence[ActionModel]) -> list[Process]:
-    """Effects of commands on things they do not name, then those that depend on a role."""
-    by_template = _by_template(models)
+    `models`: by template, here and below.
+    """
     found: list[Process] = []
     for template, linked in ledger.linked.items():
-        if template in by_template:
-            book = ledger.books[template]
-            found += processes(linked, book, by_template[template], ledger.names)
-    for model in models:
-        found += processes_by_role(ledger.books[model.template], model, ledger.names)
+        if template in models:
+            found += processes(linked, ledger.books[template], models[template], ledger.names)
+    for template, model in models.items():
+        found += processes_by_role(ledger.books[template], model, ledger.names)
     return taken_once(found)
 
 
@@ -323,55 +321,52 @@ class _Deeds(NamedTuple):
 
     @property
     def tables(self) -> tuple[ScoreTable, ...]:
-        found = []
-        for deed in self.deeds:
-            if deed.table is not None:
-                found.append(deed.table)
-        return tuple(found)
+        return tuple([deed.table for deed in self.deeds if deed.table is not None])
 
 
 def _scoring_deeds(
-    ledger: Ledger, models: Iterable[ActionModel], links: Sequence[Process]
+    ledger: Ledger, models: Mapping[str, ActionModel], links: Sequence[Process]
 ) -> _Deeds:
     """Actions that score, for each type of goal; orders as a whole are one of the actions."""
-    by_template = _by_template(models)
-    books = [ledger.books[template] for template in by_template]
+    books = [ledger.books[template] for template in models]
     books.append(ledger.orders)
     effects = {}
-    for template, model in by_template.items():
+    for template, model in models.items():
         effects[template] = tuple([effect.literal for effect in model.effects])
     deeds: list[Deed] = []
     for type_ in ledger.goals:
         deeds += deeds_of(books, type_, ledger.names, ledger.ties, effects)
-    scored = deed_processes(deeds, by_template, ledger.names)
+    scored = deed_processes(deeds, models, ledger.names)
     return _Deeds(deeds, [*scored, *looks(deeds, links)])
 
 
-def _winning_deeds(ledger: Ledger, models: Iterable[ActionModel], known: Collection[str]) -> _Deeds:
+def _winning_deeds(
+    ledger: Ledger, models: Mapping[str, ActionModel], known: Collection[str]
+) -> _Deeds:
     """Actions that won, for each type of goal of which nothing else is known."""
-    by_template = _by_template(models)
-    books = [ledger.books[template] for template in by_template]
+    books = [ledger.books[template] for template in models]
     deeds: list[Deed] = []
     for type_, goal in ledger.goals.items():
         if type_ not in known and len(goal.wins) >= LIMITS.several:
             deeds += winning_deeds(books, type_, ledger.names)
-    return _Deeds(deeds, list(deed_processes(deeds, by_template, ledger.names, "win")))
+    return _Deeds(deeds, list(deed_processes(deeds, models, ledger.names, "win")))
 
 
-def _confirmed(found: Iterable[Process], excluded: Excluded) -> tuple[Process, ...]:
-    """Processes with the effects that verification left them, if anything is left."""
-    confirmed = []
+def _without_excluded(found: Iterable[Process], excluded: Excluded) -> tuple[Process, ...]:
+    """Processes without the effects that verification found wrong; one that has neither effects nor
+    sights left is none.
+    """
+    kept = []
     for process in found:
         schema = process.schema
-        left = []
+        right = []
         for effect in schema.effects:
             if (schema.name, effect) not in excluded.effects:
-                left.append(effect)
-        is_whole = len(left) == len(schema.effects)
-        if is_whole or left or schema.observes:
-            schema = replace(schema, effects=tuple(left))
-            confirmed.append(process._replace(schema=schema))
-    return tuple(confirmed)
+                right.append(effect)
+        if right or schema.observes or not schema.effects:
+            schema = replace(schema, effects=tuple(right))
+            kept.append(process._replace(schema=schema))
+    return tuple(kept)
 
 
 def _predicates(ledger: Ledger, *, advancing: bool) -> dict[str, Predicate]:
@@ -420,7 +415,7 @@ def _makeable(
 def _all_effects(
     models: Iterable[ActionModel], links: Iterable[Process]
 ) -> Iterator[Sequence[Literal]]:
-    """What each action and each process makes true."""
+    """The effects of each action and of each process."""
     for model in models:
         yield [fact.literal for fact in model.effects]
     for link in links:

@@ -118,7 +118,7 @@ def conditions(
     attempts with a condition that come out well; `kept`: the share of good ones that each fact in
     it keeps.
     """
-    kinds = _kinds(book)
+    kinds = _common_kinds(book)
     features = list(_features(book, kinds))
     size = len(book.facts)
     uncovered = _rows(book.successes, size, kinds)
@@ -176,7 +176,7 @@ def _having(rows: Sequence[Row], mask: int) -> list[Row]:
     return [row for row in rows if row.holds & mask == mask]
 
 
-def _kinds(book: Book) -> list[_KindInSlot]:
+def _common_kinds(book: Book) -> list[_KindInSlot]:
     """Kinds that came out well in their slots several times; none where fixed names do not
     matter.
     """
@@ -303,23 +303,23 @@ class _Growth:
         best = _NOTHING
         for bit, count in hits.items():
             if count >= self.features[bit].enough:
-                best = max(best, self._single(grown, bit))
+                best = max(best, self._fact_to_add(grown, bit))
         for one, other in self._pairs(hits):
             # a pair gains most if no bad attempt has it
             most = min(hits[one], hits[other]) * -log2(grown.share) * LIMITS.pair
             if most > best.gain:
-                pair = self._weighed(grown, (one, other), LIMITS.fewest_good, LIMITS.pair)
+                pair = self._features_to_add(grown, (one, other), LIMITS.fewest_good, LIMITS.pair)
                 best = max(best, pair)
         return best.mask
 
-    def _single(self, grown: _Grown, bit: int) -> _Choice:
+    def _fact_to_add(self, grown: _Grown, bit: int) -> _Choice:
         """One fact as an addition.
 
         If the share is high already, a fact about anything else than the action's things is added
         only if chance does not explain it.
         """
         feature = self.features[bit]
-        choice = self._weighed(grown, (bit,), feature.enough, feature.weight)
+        choice = self._features_to_add(grown, (bit,), feature.enough, feature.weight)
         unquestioned = grown.share < self.least or feature.weight >= 1
         if choice is _NOTHING or unquestioned:
             return choice
@@ -332,7 +332,9 @@ class _Growth:
         positive = sum(feature.positive for feature in self.features)
         return log(max(1, positive) / LIMITS.by_chance)
 
-    def _weighed(self, grown: _Grown, added: Sequence[int], enough: int, weight: float) -> _Choice:
+    def _features_to_add(
+        self, grown: _Grown, added: Sequence[int], enough: int, weight: float
+    ) -> _Choice:
         """Features as an addition; nothing where too few good attempts have them, or the share of
         good ones hardly rises.
         """

@@ -1,7 +1,7 @@
 """Deeds as processes for plans: what is known to score or win, and looks that show more of it."""
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rpms.induction.conclusions.action_model import ActionModel
@@ -21,20 +21,21 @@ ADVANCED = Atom("advanced")
 
 def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
     """Actions that show more things, as a way to get further before any are tried blindly."""
-    ended = _ended_by(links)
+    only_once = [link for link in links if _shows_once(link.schema, links)]
     for goal in dict.fromkeys(deed.goal for deed in deeds if deed.blind):
-        for link in links:
-            if _shows_once(link.schema, ended):
-                yield link._replace(schema=_way_onward(link.schema, goal))
+        for link in only_once:
+            yield link._replace(schema=_way_onward(link.schema, goal))
 
 
-def _shows_once(schema: ActionSchema, ended: Container[tuple[tuple[str, ...], Literal]]) -> bool:
-    """True if a command shows something, and a need of it ends with it.
-
-    `ended`: facts that commands end, with each command's syntax.
-    """
-    needs = [clause.literals[0] for clause in schema.preconditions]
-    return bool(schema.observes) and any((schema.syntax, need) in ended for need in needs)
+def _shows_once(schema: ActionSchema, links: Iterable[Process]) -> bool:
+    """True if a command shows something, and one of its own needs ends with it."""
+    if not schema.observes:
+        return False
+    ended: set[Literal] = set()
+    for link in links:
+        if link.schema.syntax == schema.syntax:
+            ended.update(effect.opposite() for effect in link.schema.effects)
+    return any(clause.literals[0] in ended for clause in schema.preconditions)
 
 
 def _way_onward(schema: ActionSchema, goal: str) -> ActionSchema:
@@ -48,15 +49,6 @@ def _way_onward(schema: ActionSchema, goal: str) -> ActionSchema:
         effects=(Literal(ADVANCED),),
         steps=LIMITS.looking_for_more,
     )
-
-
-def _ended_by(links: Iterable[Process]) -> set[tuple[tuple[str, ...], Literal]]:
-    """Facts that a command ends, with the command's syntax."""
-    ended = set()
-    for link in links:
-        for effect in link.schema.effects:
-            ended.add((link.schema.syntax, effect.opposite()))
-    return ended
 
 
 def _for_goal(goal: str) -> Clause:
@@ -86,21 +78,24 @@ def _deed_process(
     deed: Deed, name: str, parameters: Sequence[str], action: ActionModel | None
 ) -> Process:
     """A deed as a process; it also needs what the action needs to be done, where that is known."""
-    needs = (*action.guessed, *action.surroundings) if action is not None else ()
-    when = replace(deed.when, literals=tuple(dict.fromkeys((*deed.when.literals, *needs))))
+    literals = dict.fromkeys(deed.when.literals)
+    if action is not None:
+        literals |= dict.fromkeys((*action.guessed, *action.surroundings))
+    when = replace(deed.when, literals=tuple(literals))
     roles = (*parameters, *deed.roles)
     found = process_of(name, deed.book.template, roles, when, effects=[Literal(ADVANCED)])
     needed = found.schema.preconditions
+    steps = round(1 / (deed.share or when.share), 1)  # deeds that often fail cost more
+    risk = _risk(deed.book, when)
+    if deed.chance:  # what is sure comes first in play too
+        steps = round(steps + risk, 1)
+        risk = 0.0
     schema = replace(
         found.schema,
         preconditions=(*needed, *_not_yet(deed, parameters, needed), _for_goal(deed.goal)),
         once=tuple(parameters[slot] for slot in deed.once),
-        steps=round(1 / (deed.share or when.share), 1),  # deeds that often fail cost more
+        steps=steps,
     )
-    risk = _risk(deed.book, when)
-    if deed.chance:  # what is sure comes first in play too
-        schema = replace(schema, steps=round(schema.steps + risk, 1))
-        risk = 0.0
     return found._replace(schema=schema, risk=risk)
 
 

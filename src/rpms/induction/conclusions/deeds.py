@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rpms.induction.conclusions.conditions import conditions, view
 from rpms.induction.conclusions.scores import Deed, Ties, by_kind_of_thing, by_kinds
-from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.attempts import Attempt, Book, Occasion
 from rpms.induction.evidence.columns import all_of
 from rpms.induction.evidence.literals import GOAL_OBJECT, common_bits, signed, topic_fact
 from rpms.induction.evidence.templates import SLOT, Names
@@ -123,12 +123,10 @@ def _settled(
 
 def _without_lone_words(found: Sequence[Deed]) -> list[Deed]:
     """Deeds without those of actions that name nothing, where orders as a whole score."""
-    ordered = any(deed.book.template == SLOT for deed in found)
-    kept: list[Deed] = []
-    for deed in found:
-        if deed.book.slots or not ordered:
-            kept.append(deed)
-    return kept
+    orders_score = any(deed.book.template == SLOT for deed in found)
+    if not orders_score:
+        return list(found)
+    return [deed for deed in found if deed.book.slots]
 
 
 def winning_deeds(books: Iterable[Book], goal: str, names: Names) -> Iterator[Deed]:
@@ -150,7 +148,7 @@ def _winning_uses(book: Book, goal: str, names: Names) -> Iterator[Deed]:
     tried = _once_an_episode(done)
     if not any(each.won for each in tried):
         return
-    won = _with_goal(book, tried, _has_won)
+    won = _with_goal_facts(book, tried, _has_won)
     for when in conditions(won, kept=LIMITS.mostly):
         if when.confirmed >= LIMITS.several:
             literals = dict.fromkeys((*_meant_by_all(tried), *when.literals))
@@ -192,16 +190,16 @@ def _deeds_of_all(
     *,
     blind: bool,
 ) -> list[Deed]:
-    """What scores of each action, by the attempts that count for it. `blind`: a change that nobody
-    has seen score again is thought to score once.
+    """The deeds of each action that score, by the attempts that count for it. `blind`: a change
+    that nobody has seen score again is thought to score once.
     """
     found: list[Deed] = []
     for book in books:
         own = tried[book.template]
         once: tuple[int, ...] = ()
         if book.template != SLOT:
-            # a change that nobody has seen score again is thought to score once
-            once = _once(own.attempts, len(book.slots), freely=blind or bool(own.changes))
+            freely = blind or bool(own.changes)
+            once = _slots_used_once(own.attempts, len(book.slots), freely=freely)
         done = _counted(own.attempts, once)
         if any(map(_has_scored, done)):
             deed = Deed(goal, book, once, changes=own.changes)
@@ -280,7 +278,7 @@ def _counted(tried: Iterable[Attempt], once: Collection[int]) -> list[Attempt]:
 
 def _explained_by_facts(deed: Deed, done: Iterable[Attempt]) -> list[Deed]:
     """Circumstances in which an action mostly scores."""
-    found = conditions(_with_goal(deed.book, done, _has_scored))
+    found = conditions(_with_goal_facts(deed.book, done, _has_scored))
     kept: list[Deed] = []
     for when in found:
         if when.confirmed >= LIMITS.score_rises:
@@ -289,8 +287,8 @@ def _explained_by_facts(deed: Deed, done: Iterable[Attempt]) -> list[Deed]:
 
 
 def _with_chances(explained: Sequence[Deed], deed: Deed, done: Sequence[Attempt]) -> list[Deed]:
-    """What facts tell, and chances; these alone where an action often ends the task: what explains
-    a few scores may be luck.
+    """Deeds that facts explain, and chances; the chances alone where an action often ends the task,
+    since an explanation of a few scores may be luck.
     """
     chances = list(_chances(deed, done))
     if chances and not _does_no_harm(done):
@@ -303,7 +301,7 @@ def _chances(deed: Deed, attempts: Sequence[Attempt]) -> Iterator[Deed]:
 
     The goal's own text counts here: whoever has to guess does what it names.
     """
-    book = _with_goal(deed.book, attempts, _has_scored, said=True)
+    book = _with_goal_facts(deed.book, attempts, _has_scored, said=True)
     least = max(LIMITS.hopeless, _break_even(attempts))
     for when in conditions(book, least, LIMITS.score_told):
         if when.confirmed >= LIMITS.score_rises:
@@ -326,14 +324,10 @@ def _break_even(attempts: Iterable[Attempt]) -> float:
 
 def _first_times(attempts: Iterable[Attempt]) -> list[Attempt]:
     """The first attempt of each episode with the same names."""
-    met: set[tuple[str, tuple[str, ...]]] = set()
-    first = []
+    first: dict[Occasion, Attempt] = {}
     for attempt in attempts:
-        key = (attempt.witness.episode, attempt.names)
-        if key not in met:
-            met.add(key)
-            first.append(attempt)
-    return first
+        first.setdefault(attempt.occasion, attempt)
+    return list(first.values())
 
 
 def _are_few(
@@ -363,7 +357,7 @@ def _does_no_harm(done: Sequence[Attempt]) -> bool:
     return losses <= LIMITS.score_harmless * in_vain
 
 
-def _once(attempts: Sequence[Attempt], slots: int, *, freely: bool) -> tuple[int, ...]:
+def _slots_used_once(attempts: Sequence[Attempt], slots: int, *, freely: bool) -> tuple[int, ...]:
     """Slots whose names score once an episode: one, if repeats with its name brought no new
     best, else all or none.
 
@@ -393,7 +387,7 @@ def _has_won(attempt: Attempt) -> bool:
     return attempt.won
 
 
-def _with_goal(
+def _with_goal_facts(
     book: Book,
     attempts: Iterable[Attempt],
     well: Callable[[Attempt], bool],

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from rpms.induction.conclusions.action_model import strange
+from rpms.induction.conclusions.action_model import slots_with_new_kinds
 from rpms.induction.conclusions.implications import implications_of
 from rpms.induction.conclusions.safe_bound import SafeBound
 from rpms.induction.evidence.attempts import Attempt
@@ -15,7 +15,7 @@ from rpms.logic.bits import bits
 
 
 class Phrasing(NamedTuple):
-    """How well a fact is put, next to others that say the same."""
+    """The clarity of a fact, next to others that say the same."""
 
     says_it: bool  # It has a word of the action
     in_order: bool  # It is about the action's things in their order
@@ -123,7 +123,7 @@ class Explanations:
         """True if kinds cannot be what was wrong with a refused attempt."""
         if self._kinds_go_together:
             return attempt.kinds in self.table.book.worked
-        return not strange(attempt, self.table.fit)
+        return not slots_with_new_kinds(attempt, self.table.fit)
 
     @cached_property
     def _kinds_go_together(self) -> bool:
@@ -134,7 +134,7 @@ class Explanations:
         for row in self.table.losses:
             complete = row.holds & tested == tested and not row.fails & self.bound.safe
             untried = row.attempt.kinds not in self.table.book.worked
-            if complete and untried and not strange(row.attempt, self.table.fit):
+            if complete and untried and not slots_with_new_kinds(row.attempt, self.table.fit):
                 return True
         return False
 
@@ -194,7 +194,7 @@ class Explanations:
         return kept
 
     def _premises(self, bit: int, others: int) -> _Premises:
-        """Of some facts, those that may imply one.
+        """The facts among some that may imply one.
 
         Where the world declares its commands, a fact that has a word of the action is given up
         only for others that have one.

@@ -133,7 +133,7 @@ def _shared(book: GoalBook, variables: set[str], made: Makeable) -> State | None
 
 
 def _end_states(win: Win, variables: set[str], made: Makeable) -> list[State]:
-    """What held at the end of a win, once for each naming of the things."""
+    """The facts at the end of a win, once for each naming of the things."""
     states = dict.fromkeys(_about(state, variables, made) for state in win.states)
     states.pop(frozenset(), None)
     return list(states)
@@ -278,23 +278,11 @@ def _about(state: State, variables: set[str], made: Makeable) -> State:
     return frozenset(facts if only_positional else facts - near_objects)
 
 
-def _missed(book: GoalBook, atom: Atom, rest: State) -> list[Witness]:
-    """Steps after which all the rest held without one fact, and the episode went on."""
-    found: list[Witness] = []
-    if rest:
-        for state, seen in book.went_on.items():
-            if state >= rest and atom not in state:
-                found += seen
-    return found
-
-
 def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Induced:
     """One fact that wins share; necessary if all the others held once and the episode went on."""
-    missed = _missed(book, atom, wanted - {atom})
-    won_without = []
-    for win in book.wins:
-        if win not in wins:
-            won_without.append(win.witness)
+    others = wanted - {atom}
+    missed = book.refuting(others, without=atom) if others else []
+    won_without = [win.witness for win in book.wins if win not in wins]
     return induced(
         Clause((literal_in(atom),)),
         confirmed=[win.witness for win in wins],

@@ -33,10 +33,7 @@ def _levels(literal: Literal, given: Sequence[Literal]) -> list[_Level]:
     bound = frozenset[int]()
     for slot in in_order(sorted(slots), wanted):
         bound |= {slot}
-        completed = []
-        for each in given:
-            if slot in slots_in(each.atom) <= bound:
-                completed.append(each)
+        completed = [each for each in given if slot in slots_in(each.atom) <= bound]
         levels.append(_Level(slot, tuple(completed)))
     return levels
 
@@ -45,7 +42,7 @@ class _Case:
     """One implication, with what the states that were asked so far say of it."""
 
     def __init__(self, book: Book, bit: int, given: int) -> None:
-        self.asked = 0  # So many states
+        self.asked = 0  # Number of states
         self.refuted = False
         self.held: set[tuple[str, ...]] = set()
         """Episodes, with the names for which it held in them."""
@@ -55,32 +52,35 @@ class _Case:
         self._given = [each for each in literals if not slots_in(each.atom)]
         """Those of the given literals that are about no slot."""
         self._levels = _levels(self._literal, literals)
+        self._names_left = 0
+        """Names that may still be tried in the state that is asked."""
 
     def ask(self, state: SeenState) -> None:
         """Look for names of which the given literals hold in a state, and ask whether the other
         does too: one for which it does not, or nobody knows, is enough to refute it.
         """
         self.asked += 1
-        if all(_holds(each, each.atom.args, state) for each in self._given):
-            self._left = LIMITS.names_asked
+        if all(_is_known_to_hold(each, each.atom.args, state) for each in self._given):
+            self._names_left = LIMITS.names_asked
             self._extend(state, {})
 
     def _extend(self, state: SeenState, names: dict[int, str]) -> None:
         """Ask with all names for the slots that have none yet, as far as names may be tried."""
         if len(names) == len(self._levels):
-            self._ask_of_none(state)
+            self._ask_without_slots(state)
             return
         level = self._levels[len(names)]
         pool = state.pool(names_in_slot(self._book, level.slot, state.answers.belief))
         fitting = _fitting(level, pool, names)
-        tried = pool.every & ~self._used_up(pool, names)
+        free = pool.every & ~self._used_up(pool, names)
         if len(names) + 1 == len(self._levels):
-            self._ask_of_all(state, names, pool, fitting & self._first(tried))
+            tried = self._take_names(free)
+            self._ask_of_all(state, names, pool, fitting & tried)
             return
-        for place in bits(tried):
-            if self._left <= 0 or self.refuted:
+        for place in bits(free):
+            if self._names_left <= 0 or self.refuted:
                 return
-            self._left -= 1
+            self._names_left -= 1
             if fitting >> place & 1:
                 self._extend(state, {**names, level.slot: pool.names[place]})
 
@@ -90,15 +90,14 @@ class _Case:
             return 0
         return mask_of(pool.place[name] for name in names.values() if name in pool.place)
 
-    def _first(self, tried: int) -> int:
-        """As many of some names as may still be tried."""
-        wanted = tried.bit_count()
-        if wanted <= self._left:
-            self._left -= wanted
-            return tried
-        first = mask_of(islice(bits(tried), self._left))
-        self._left = 0
-        return first
+    def _take_names(self, free: int) -> int:
+        """The first of some names, as many as may still be tried; they count as tried then."""
+        if free.bit_count() <= self._names_left:
+            taken = free
+        else:
+            taken = mask_of(islice(bits(free), self._names_left))
+        self._names_left -= taken.bit_count()
+        return taken
 
     def _ask_of_all(self, state: SeenState, names: dict[int, str], pool: Pool, some: int) -> None:
         """Ask with some of the names that may fill the last slot."""
@@ -106,7 +105,7 @@ class _Case:
         slot = self._levels[-1].slot
         if not some:
             return
-        split = pool.split(literal.atom.predicate, _filled(literal, names))
+        split = pool.split(literal.atom.predicate, _args_with(literal, names))
         if some & ~(split.false if literal.negated else split.true):
             self._refute()
             return
@@ -114,9 +113,9 @@ class _Case:
             filled = {**names, slot: pool.names[place]}
             self.held.add((state.episode, *[filled[each] for each in sorted(filled)]))
 
-    def _ask_of_none(self, state: SeenState) -> None:
-        """Ask about no slot at all."""
-        if _holds(self._literal, self._literal.atom.args, state):
+    def _ask_without_slots(self, state: SeenState) -> None:
+        """Ask about the literal as it stands, where it and the given ones are about no slot."""
+        if _is_known_to_hold(self._literal, self._literal.atom.args, state):
             self.held.add((state.episode,))
         else:
             self._refute()
@@ -130,12 +129,12 @@ def _fitting(level: _Level, pool: Pool, names: Mapping[int, str]) -> int:
     """The names of a slot with which all given literals hold that this completes."""
     found = pool.every
     for literal in level.completed:
-        split = pool.split(literal.atom.predicate, _filled(literal, names))
+        split = pool.split(literal.atom.predicate, _args_with(literal, names))
         found &= split.false if literal.negated else split.true
     return found
 
 
-def _filled(literal: Literal, names: Mapping[int, str]) -> tuple[str | None, ...]:
+def _args_with(literal: Literal, names: Mapping[int, str]) -> tuple[str | None, ...]:
     """The arguments of a literal, with names for its slots; None for the one that has none."""
     found: list[str | None] = []
     for arg in literal.atom.args:
@@ -143,7 +142,7 @@ def _filled(literal: Literal, names: Mapping[int, str]) -> tuple[str | None, ...
     return tuple(found)
 
 
-def _holds(literal: Literal, args: tuple[str, ...], state: SeenState) -> bool:
+def _is_known_to_hold(literal: Literal, args: tuple[str, ...], state: SeenState) -> bool:
     """True if a literal is known to hold of some names."""
     value = state.answers[literal.atom.predicate, args]
     return value is not None and value is not literal.negated
@@ -151,8 +150,8 @@ def _holds(literal: Literal, args: tuple[str, ...], state: SeenState) -> bool:
 
 @dataclass(eq=False)
 class Implications:
-    """What goes with what: asked of names for which the given facts hold, in states of all
-    episodes.
+    """Facts that follow from others, as states of all episodes tell: each is asked about the names
+    for which the others hold.
     """
 
     book: Book
@@ -241,7 +240,7 @@ def implications_of(book: Book) -> Implications:
 
 
 def _record_of(book: Book) -> tuple[object, ...]:
-    """What cases rest on: an action's facts, the names that may fill its slots, and the states
+    """The basis of cases: an action's facts, the names that may fill its slots, and the states
     that were thinned out.
     """
     roles = [frozenset(role or ()) for role in book.roles]

@@ -9,7 +9,7 @@ from rpms.induction.conclusions.conclude import Learned
 from rpms.induction.conclusions.deed_processes import ADVANCED
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.actions import ActionSchema, Revelation
+from rpms.logic.actions import ActionSchema
 from rpms.logic.facts import Clause, Kinds, Literal, Truth
 from rpms.logic.rules import Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
 from rpms.store.evidence import Label
@@ -37,10 +37,7 @@ def sampled(learned: Learned, dice: Random) -> Learned:
     """
     actions = []
     for action in learned.actions:
-        needed = []
-        for fact, chance in action.chances.items():
-            if dice.random() < chance:
-                needed.append(fact)
+        needed = [fact for fact, chance in action.chances.items() if dice.random() < chance]
         tables = tuple(_sampled_table(table, dice) for table in action.tables)
         actions.append(replace(action, explaining=tuple(needed), tables=tables))
     return replace(learned, actions=tuple(actions))
@@ -64,25 +61,24 @@ def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
 
     Guessing: it needs what explains refusals, whether that is certain or not.
     """
-    needed = _guessed_needs(action) if guessing else _certain_needs(action)
-    tables = [action.bind(Clause((table.literal,))) for table in action.tables]
-    often = f"It ended the task for good {action.losses} times of {action.successes}."
     slots = slots_of(action.parameters)
+    needs = _guessed_needs(action) if guessing else _certain_needs(action)
+    for table in action.tables:
+        needs.append(action.bind(Clause((table.literal,))))
+    warnings = []
+    if action.losses and action.ruinous is None:
+        often = f"{action.losses} times of {action.successes}"
+        warnings.append(f"It ended the task for good {often}.")
     return ActionSchema(
         action.name,
         (action.syntax,),
-        (*needed, *tables),
-        tuple(fact.literal.bind(slots) for fact in action.effects),
-        observes=_shown(action),
+        tuple(needs),
+        effects=tuple(fact.literal.bind(slots) for fact in action.effects),
+        observes=tuple(fact.revelation.bind(slots) for fact in action.observes),
         plan=() if guessing else tuple(_plan_needs(action)),
         steps=1 + round(LIMITS.ruin * action.losses / action.successes, 1),
-        warnings=(often,) if action.losses and action.ruinous is None else (),
+        warnings=tuple(warnings),
     )
-
-
-def _shown(action: ActionModel) -> tuple[Revelation, ...]:
-    slots = slots_of(action.parameters)
-    return tuple(fact.revelation.bind(slots) for fact in action.observes)
 
 
 def _certain_needs(action: ActionModel) -> list[Clause]:
@@ -183,18 +179,19 @@ def _procedures(learned: Learned) -> Iterator[Purpose]:
     """Goals in stages, and for goals of which only deeds are known: to get further."""
     for goal in learned.goals:
         if goal.staged:
-            stages = tuple(goal.steps())
-            yield Purpose(goal.type, goal.fields, stages, frozenset({goal.type}), staged=True)
-    advancing = Stage("advance", (Clause((Literal(ADVANCED),)),))
+            types = frozenset({goal.type})
+            yield Purpose(goal.type, goal.fields, tuple(goal.steps()), types, staged=True)
+    has_advanced = Clause((Literal(ADVANCED),))
     for type_ in (*learned.scoring, *learned.by_deed):
-        yield Purpose(type_, {}, (advancing,), frozenset({type_}), staged=True)
+        types = frozenset({type_})
+        yield Purpose(type_, {}, (Stage("advance", (has_advanced,)),), types, staged=True)
 
 
 def _purposes(learned: Learned) -> Iterator[Purpose]:
-    """What has to hold for each goal."""
+    """Goals as facts that have to hold in the end, in whatever order they come about."""
     for goal in learned.goals:
-        wanted = tuple(Stage("", (fact.clause,)) for fact in goal.holds)
-        yield Purpose(goal.type, goal.over, wanted, frozenset({goal.type}))
+        wanted = [Stage("", (fact.clause,)) for fact in goal.holds]
+        yield Purpose(goal.type, goal.over, tuple(wanted), frozenset({goal.type}))
 
 
 def _ruin_rules(learned: Learned) -> Iterator[Rule]:
@@ -202,9 +199,9 @@ def _ruin_rules(learned: Learned) -> Iterator[Rule]:
     ruinous = [action for action in learned.actions if action.ruinous is not None]
     for number, action in enumerate(ruinous, 1):
         assert action.ruinous is not None
-        literal = action.ruinous.literal.bind(slots_of(action.parameters))
-        predicate = learned.predicates[literal.atom.predicate]
-        said = predicate.say(literal.atom, Truth.of(not literal.negated))
+        condition = action.ruinous.literal.bind(slots_of(action.parameters))
+        predicate = learned.predicates[condition.atom.predicate]
+        said = predicate.say(condition.atom, Truth.of(not condition.negated))
         text = f"Never {action.name} while {said}: it ended the task for good."
-        ban = Prohibition(action.name, (Clause((literal,)),))
+        ban = Prohibition(action.name, (Clause((condition,)),))
         yield Rule(f"D-RUIN-{number:03}", Tier.DOMAIN, "ruin", text, forbids=(ban,))

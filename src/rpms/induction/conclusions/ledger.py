@@ -336,7 +336,7 @@ class Diary:
                 ledger.ties.setdefault(name, {}).setdefault(tie)
 
     def _ties_of(self, name: str, belief: Belief) -> Iterator[Tie]:
-        """What a name was tied to before anything was seen."""
+        """The ties that a name had before anything was seen."""
         roles = self._ledger.names.roles[name]
         for predicate in self._ledger.vocabulary.predicates.values():
             if len(predicate.args) != 2:

@@ -42,7 +42,9 @@ def taken_once(processes: Sequence[Process]) -> list[Process]:
 
 
 def _ended_by(look: ActionSchema, processes: Iterable[Process]) -> list[Clause]:
-    """What a command makes so of the same place, denied: positive facts alone."""
+    """The opposites of what a command makes so of the same place: these end with it. Facts that it
+    makes false are left out.
+    """
     found: list[Clause] = []
     for process in processes:
         schema = process.schema

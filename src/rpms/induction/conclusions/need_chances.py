@@ -50,7 +50,7 @@ def _is_shown(needs: Needs, bit: int) -> bool:
 
 
 def prior_of(needs: Needs, bit: int) -> float:
-    """How likely a fact is needed before anything is seen."""
+    """The chance that a fact is needed, before anything is seen."""
     if needs.table.is_by_name(bit):
         return LIMITS.needs_name
     if bit >= needs.table.size:
@@ -59,8 +59,9 @@ def prior_of(needs: Needs, bit: int) -> float:
 
 
 def _after_successes(needs: Needs, bit: int, without: int = 0) -> float:
-    """How likely a fact is needed that held in every success in which it was known, if those
-    `without` which it is thought of are not.
+    """The chance that a fact is needed that held in every success in which it was known.
+
+    `without`: facts that are taken not to be needed.
     """
     prior = prior_of(needs, bit)
     others = needs.explanations.explaining & ~(1 << bit) & ~without
@@ -73,8 +74,11 @@ def _lacking_in_refusals(needs: Needs, possible: int) -> set[int]:
     """Sets of possible needs that were lacking in refusals: another refusal that lacked the same
     tells nothing new about which of them it was.
     """
-    lacking = {row.fails & possible for row in needs.explanations.explainable}
-    return lacking - {0}
+    lacking: set[int] = set()
+    for row in needs.explanations.explainable:
+        if row.fails & possible:
+            lacking.add(row.fails & possible)
+    return lacking
 
 
 def _blame(chances: dict[int, float], lacking: int) -> None:
@@ -87,5 +91,7 @@ def _blame(chances: dict[int, float], lacking: int) -> None:
 
 
 def chance_of_refusal(chances: Mapping[int, float], lacking: int) -> float:
-    """How likely a trial is refused that lacks some facts: if any of them is needed (noisy-or)."""
+    """The chance that a trial is refused that lacks some facts: any that is needed is enough
+    (noisy-or).
+    """
     return 1 - prod(1 - chances[bit] for bit in bits(lacking))

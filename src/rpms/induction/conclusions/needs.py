@@ -36,7 +36,7 @@ from rpms.store.evidence import Label, Witness
 
 
 class NeedFinding(NamedTuple):
-    """What was concluded about a literal of the safe bound."""
+    """The conclusion about a literal of the safe bound."""
 
     label: Label
     clause: Clause
@@ -45,7 +45,7 @@ class NeedFinding(NamedTuple):
 
 
 class Needs:
-    """What an action needs, as far as its attempts tell."""
+    """The needs of an action, as far as its attempts tell."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ def needs_of(book: Book, excluded: frozenset[Literal] = frozenset()) -> Needs:
 
 
 class _Basis(NamedTuple):
-    """What needs are drawn from: they are the same as long as this is."""
+    """The basis that needs are drawn from: they are the same as long as this is."""
 
     excluded: frozenset[Literal]
     attempts: int

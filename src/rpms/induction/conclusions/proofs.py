@@ -28,7 +28,7 @@ class _Lacking(NamedTuple):
 
 @dataclass(eq=False)
 class Proofs:
-    """What is certain about the facts that explain refusals."""
+    """Certainty about the facts that explain refusals."""
 
     explanations: Explanations
 
@@ -55,10 +55,7 @@ class Proofs:
         refusals = self._lacking_it(bit, self.explanations.required | implied)
         candidates = {refusal.missing for refusal in refusals}
         for suspects in sorted(candidates, key=_fewest_first):
-            shown = []
-            for refusal in refusals:
-                if not refusal.missing & ~suspects:
-                    shown.append(refusal.row)
+            shown = [refusal.row for refusal in refusals if not refusal.missing & ~suspects]
             if count_independent(shown) >= self.table.book.vocabulary.decisive:
                 same = self._same(bit, suspects & ~implied)
                 return Proof(suspects & ~same, shown, same)

@@ -61,7 +61,7 @@ class Deed:
 
 @dataclass
 class _Tally:
-    """What was tried: kinds of things, or episodes; and the steps of those that scored."""
+    """Trials, by kinds of things or by episodes, and the steps of those that scored."""
 
     tried: set[str] = field(default_factory=set)
     good: dict[str, Witness] = field(default_factory=dict)
@@ -96,14 +96,16 @@ def by_kinds(
     """
     slots = _thing_and_place(attempts, ties)
     tallies = _count_scores(slots, parameters, attempts, ties)
-    good = sum(len(each.good) for each in tallies.places.values())
-    tried = sum(len(each.tried) for each in tallies.places.values())
-    usual = good / max(1, tried)
-    yield from _by_ties(deed, parameters, slots, tallies.pairs, usual)
+    good = 0
+    tried = 0
     known = {}
     for where, tally in tallies.places.items():
+        good += len(tally.good)
+        tried += len(tally.tried)
         if tally.good:
             known[where] = {deed.goal: tally}
+    usual = good / max(1, tried)
+    yield from _by_ties(deed, parameters, slots, tallies.pairs, usual)
     asked = Literal(Atom(f"{_table_name(deed)}_at", (str(slots.place), deed.goal)))
     yield _asking(deed, (asked,), (parameters[slots.place], "goal"), known)
     any_time = Circumstance((), confirmed=good, against=tried - good)

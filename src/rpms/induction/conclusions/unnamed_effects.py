@@ -5,7 +5,8 @@ They are written as processes: uses of a command under a condition, which plans 
 action as such. `linked_attempts` has the attempts that they are concluded from.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from rpms.induction.evidence.templates import SLOT, Names, fill
 from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema, Revelation
-from rpms.logic.facts import Atom, Clause, Literal, grouped
+from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.rules import ANYTHING, Predicate
 from rpms.store.evidence import Support, Witness
 
@@ -51,8 +52,8 @@ def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> 
 
 
 def _where_it_leads(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
-    """Effects and revelations of moving at the place where the agent gets: that is the last slot,
-    and the place where it was the one before.
+    """Effects and sights of moving at the place that the agent comes to, which is the last slot;
+    the place that it comes from is the one before.
     """
     parameters = book.called(names)
     if not parameters:
@@ -102,7 +103,7 @@ class _EffectsAt(NamedTuple):
 
 
 def _effects_at(place: str, book: Book, when: Circumstance) -> _EffectsAt:
-    """What is certain to become of a place, in a slot, under a condition."""
+    """The certain effects on a place, in a slot, under a condition."""
     predicates = book.vocabulary.predicates
     outcomes = Outcomes(book, frozenset(literal.atom for literal in when.literals))
     found = _EffectsAt([], [])
@@ -182,13 +183,13 @@ def _changing_things(
     """Effects that come sometimes, on things that the action does not name: nobody can tell of
     which before.
     """
-    changes: list[tuple[str, str]] = []
+    changed: defaultdict[str, set[str]] = defaultdict(set)
     for stay in linked.stays:
         for predicate, (thing,) in stay.came:
-            changes.append((predicate, thing))
-    for predicate, changed in grouped(changes).items():
-        role = _shared_role(changed, action, names)
-        if len(set(changed)) < LIMITS.several or not role:
+            changed[predicate].add(thing)
+    for predicate, things in changed.items():
+        role = _shared_role(things, action, names)
+        if len(things) < LIMITS.several or not role:
             continue
         when = _when_changed(linked, base, predicate)
         if when is None:
@@ -201,7 +202,7 @@ def _changing_things(
 
 def _shared_role(things: Iterable[str], action: ActionModel, names: Names) -> str:
     """The narrowest role that some things share and that no parameter has; empty if none is."""
-    shared = set.intersection(*(names.roles_of(thing) for thing in things))
+    shared = set.intersection(*map(names.roles_of, things))
     free = shared - set(action.parameters)
     return min(free, key=names.order.__getitem__, default="")
 
@@ -210,11 +211,11 @@ def _when_changed(linked: Linked, base: Book, predicate: str) -> Circumstance | 
     """The first condition under which an action makes a fact true of something it does not name."""
     has_changed: dict[Witness, bool] = {}
     for stay in linked.stays:
-        made = [atom.predicate for atom in stay.came]
-        has_changed[stay.attempt.witness] = predicate in made
+        came = [atom.predicate for atom in stay.came]
+        has_changed[stay.attempt.witness] = predicate in came
     stays = [attempt for attempt in base.attempts if attempt.witness in has_changed]
-    shown = view(base, stays, lambda attempt: has_changed[attempt.witness])
-    return next(conditions(without_repeats(shown)), None)
+    attempts = without_repeats(view(base, stays, lambda one: has_changed[one.witness]))
+    return next(conditions(attempts), None)
 
 
 def _side_effects(
@@ -246,21 +247,13 @@ def _reliable_sides(linked: Linked, parameters: Container[str]) -> Iterator[tupl
     those to a thing whose role no parameter has.
     """
     found: set[Literal] = set()
-    for side, count in _often_first(linked.sides):
+    sides = linked.sides
+    for side in sorted(sides, key=lambda side: len(sides[side].good), reverse=True):
         role = _role_of_other(side.relation, linked.vocabulary)
         is_writable = role not in parameters and NAME.fullmatch(role)
-        if side.effect not in found and is_writable and count.is_reliable:
+        if side.effect not in found and is_writable and sides[side].is_reliable:
             found.add(side.effect)
-            yield side, count
-
-
-def _often_first(sides: Mapping[Side, SideCount]) -> list[tuple[Side, SideCount]]:
-    """Side effects, those that came about most often first."""
-
-    def times(side: Side) -> int:
-        return len(sides[side].good)
-
-    return [(side, sides[side]) for side in sorted(sides, key=times, reverse=True)]
+            yield side, sides[side]
 
 
 def _needs_at_place(action: ActionModel, here: str, vocabulary: Vocabulary) -> list[Literal]:
@@ -340,11 +333,7 @@ def _unnamed(
     roles = set(parameters)
     for literal in made:
         roles.update(literal.atom.args)
-    found = []
-    for arg in spoken_of:
-        if arg in roles and f"<{arg}>" not in syntax:
-            found.append(arg)
-    return tuple(found)
+    return tuple([arg for arg in spoken_of if arg in roles and f"<{arg}>" not in syntax])
 
 
 def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
@@ -353,7 +342,7 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
     """
     for slot in range(len(action.parameters)):
         for role in _roles_of_some(book, slot, action, names):
-            done = _done_with(book, slot, role, names)
+            done = [row for row in book.successes if role in names.roles_of(row.names[slot])]
             shown = []
             for fact in _shown_only_by(done, book, action):
                 roles = _roles_in(fact.literal.atom, slot, book.vocabulary, names)
@@ -366,11 +355,6 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
             parameters[slot] = role
             when = circumstance(action.guessed, [attempt.witness for attempt in done])
             yield process_of(title, book.template, parameters, when, observes=shown)
-
-
-def _done_with(book: Book, slot: int, role: str, names: Names) -> list[Attempt]:
-    """Successes with a name in a role in a slot."""
-    return [row for row in book.successes if role in names.roles_of(row.names[slot])]
 
 
 def _roles_of_some(book: Book, slot: int, action: ActionModel, names: Names) -> list[str]:
@@ -391,10 +375,10 @@ def _roles_of_some(book: Book, slot: int, action: ActionModel, names: Names) -> 
 
 def _shown_only_by(rows: Iterable[Attempt], book: Book, action: ActionModel) -> list[Induced]:
     """Revelations of some attempts, beyond those of the action as such."""
-    of_all = {fact.clause for fact in action.observes}
+    shown_always = {fact.clause for fact in action.observes}
     needed = frozenset(literal.atom for literal in action.guessed)
-    revelations = Outcomes(view(book, rows), needed).observes()
-    return [fact for fact in revelations if fact.clause not in of_all]
+    shown = Outcomes(view(book, rows), needed).observes()
+    return [fact for fact in shown if fact.clause not in shown_always]
 
 
 def _roles_in(atom: Atom, slot: int, vocabulary: Vocabulary, names: Names) -> frozenset[str] | None:

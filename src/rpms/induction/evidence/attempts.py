@@ -107,7 +107,7 @@ class Book:
     revelations: list[Atom] = field(default_factory=list)
     """Facts about many things that may become known at once, with `_` in place of these."""
     attempts: list[Attempt] = field(default_factory=list)
-    succeeded: int = 0  # So many of them were not refused
+    succeeded: int = 0  # Number of those that were not refused
     imagined: list[Known] = field(default_factory=list)
     """Facts of names drawn at random in states that came up: it tells which facts go together."""
     worked: Counter[tuple[str, ...]] = field(default_factory=Counter)
@@ -429,7 +429,7 @@ class Book:
                     break
 
     def _glimpse(self, step: SeenStep, names: Sequence[str]) -> Glimpse:
-        """What the first successes showed of things that the action does not name."""
+        """The revelations of the first successes about things that the action does not name."""
         if self.plain or self.succeeded >= LIMITS.glimpsed:
             return Glimpse(0, 0)
         return Observer(self.vocabulary, step, names).glimpses(self.revelations)

@@ -72,10 +72,7 @@ class Bindings:
         self._choices.clear()
         self._left = self.nodes
         self._most = most
-        missing = []
-        for want in wants:
-            if not want.slots and not self._holds(want, {}):
-                missing.append(want)
+        missing = [want for want in wants if not want.slots and not self._holds(want, {})]
         cost = sum(want.cost for want in missing)
         first = Binding({}, mask_of(want.bit for want in missing), cost)
         if first.cost <= most:
@@ -131,11 +128,11 @@ class Bindings:
         if key not in self._choices:
             judged = []
             for name in self._names(slot):
-                judged.append(self._judged({**names, slot: name}, slot, completed))
+                judged.append(self._choice_of({**names, slot: name}, slot, completed))
             self._choices[key] = judged
         return self._choices[key]
 
-    def _judged(self, names: Mapping[int, str], slot: int, wants: Iterable[_Want]) -> _Choice:
+    def _choice_of(self, names: Mapping[int, str], slot: int, wants: Iterable[_Want]) -> _Choice:
         """The name in a slot as a choice, by the wanted literals that it completes: until too much
         fails.
         """
@@ -171,11 +168,7 @@ def names_in_slot(book: Book, slot: int, belief: Belief) -> Sequence[str]:
 def _completed_by(slot: int, wants: Iterable[_Want], names: Iterable[int]) -> list[_Want]:
     """The wanted literals of which a slot is the last one to be filled."""
     bound = {*names, slot}
-    found = []
-    for want in wants:
-        if slot in want.slots and want.slots <= bound:
-            found.append(want)
-    return found
+    return [want for want in wants if slot in want.slots and want.slots <= bound]
 
 
 def in_order(slots: Sequence[int], wanted: Sequence[frozenset[int]]) -> list[int]:

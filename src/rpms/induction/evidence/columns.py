@@ -32,10 +32,10 @@ class Columns:
         """By literal, the successes after which it held, and before which it did not."""
         self.first_wins = 0
         """The first success on each occasion."""
-        self.undone = all_of(self.size)
+        self.made_false = all_of(self.size)
         """Facts that every success made false whose things were all different."""
         self.names: set[str] = set()
-        self.drawn = 0  # So many names that were drawn at random
+        self.drawn = 0  # Number of names that were drawn at random
         self.drawn_with = [0] * (2 * self.size)
         """By literal, those of which it holds."""
         self._attempts = book.attempts
@@ -89,7 +89,7 @@ class Columns:
         for bit in bits(after.holds & ~row.holds):
             self.shown[bit] |= this
         if not attempt.names_twice:
-            self.undone &= after.fails
+            self.made_false &= after.fails
         occasion = attempt.occasion
         if occasion not in self._won_on:
             self._won_on.add(occasion)
@@ -140,7 +140,8 @@ class Columns:
 
 
 def share_of(holding: Sequence[int], bit: int, given: int = 0, among: int = -1) -> float | None:
-    """How often a literal holds where it is known and some others hold; None if it never is.
+    """The share of cases in which a literal holds, of those in which it is known and the given
+    ones hold; None if there are none.
 
     `holding`: by literal, the cases in which it held; `among`: the cases that count.
     """
@@ -152,7 +153,7 @@ def share_of(holding: Sequence[int], bit: int, given: int = 0, among: int = -1) 
 
 
 def all_of(count: int) -> int:
-    """So many attempts, or facts, as bits."""
+    """The first attempts, or facts, so many of them, as bits."""
     return (1 << count) - 1
 
 

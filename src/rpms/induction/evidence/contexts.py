@@ -47,7 +47,7 @@ class Contexts:
         return _context(belief, reading.names[slot]) not in self.seen
 
     def chance_of_news(self, actions: int) -> float:
-        """How likely a new context lists an action that was never seen, by Laplace's rule of
+        """The chance that a new context lists an action that was never seen, by Laplace's rule of
         succession: every action known so far was listed first in some context.
         """
         return (actions + 1) / (len(self.seen) + 2)

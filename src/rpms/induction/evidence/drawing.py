@@ -17,7 +17,7 @@ class _InRoles(NamedTuple):
 
 
 class NamesAround:
-    """What a belief knows to be there, in lists that many draws at one step have in common."""
+    """Names that a belief knows, in lists that many draws at one step have in common."""
 
     def __init__(self, belief: Belief) -> None:
         self._belief = belief

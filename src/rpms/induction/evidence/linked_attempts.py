@@ -181,10 +181,10 @@ class Linked:
         self, recorder: _Recorder, here: str, there: str | None, role: str, *, moved: bool
     ) -> None:
         """Record where an attempt led, and some of the places where it did not lead."""
-        step = recorder.step
-        called = unseen_name(step.before, step.after) if moved else there
-        not_there = (here, called, *recorder.attempt.names)
-        others = [name for name in step.before.names.get(role, ()) if name not in not_there]
+        before = recorder.step.before
+        called = unseen_name(before, recorder.step.after) if moved else there
+        excluded = (here, called, *recorder.attempt.names)
+        others = [name for name in before.names.get(role, ()) if name not in excluded]
         some = recorder.dice.sample(others, min(LIMITS.other_places, len(others)))
         if moved and there and called:
             recorder.record(self.far, (here, called), refused=False, later=(here, there))

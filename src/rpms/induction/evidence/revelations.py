@@ -98,7 +98,9 @@ class Observer(NamedTuple):
         return self.step.before.location is not None and not places.isdisjoint(declared.args)
 
     def _glimpse_of(self, atom: Atom, others: Mapping[str, Sequence[str]]) -> Glimpse:
-        """What became known of one revelation, and what is unknown still: each 0 or 1."""
+        """The glimpse of one revelation: if it became known, and if something of it is unknown
+        still, each as 0 or 1.
+        """
         before = self.vocabulary.answers(self.step.before)
         after = self.vocabulary.answers(self.step.after)
         # of its own things, something true has to be found, as for probes

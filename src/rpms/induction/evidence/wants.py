@@ -73,11 +73,13 @@ class GoalBook:
         """True if hardly any episode was won."""
         return len(self.wins) * LIMITS.episodes_for_a_win <= self.episodes
 
-    def refuting(self, wanted: State) -> list[Witness]:
-        """The steps after which all that is wanted held and the episode went on."""
+    def refuting(self, wanted: State, without: Atom | None = None) -> list[Witness]:
+        """The steps after which all that is wanted held and the episode went on; the fact `without`
+        did not hold there.
+        """
         found: list[Witness] = []
         for state, seen in self.went_on.items():
-            if state >= wanted:
+            if state >= wanted and without not in state:
                 found += seen
         return found
 
@@ -123,12 +125,12 @@ class Story:
             return
         things = self._things(belief, step.command)
         every = list(chain.from_iterable(things.values()))
-        now = list(self._true(belief, every, changing, names))
+        now = list(self._changeable_facts(belief, every, changing, names))
         same = things == self._things_before and self._since.keys() == set(now)
         self._things_before = things
         if same and not step.won:
             return
-        self._date(now)
+        self._note_since(now)
         self._end_or_go_on(_in_every_way(now, things), step, witness)
 
     def _end_or_go_on(self, lifted: Sequence[_Named], step: Spoken, witness: Witness) -> None:
@@ -146,7 +148,7 @@ class Story:
             for each in lifted:
                 self._went_on(each, witness)
 
-    def _date(self, now: Iterable[Atom]) -> None:
+    def _note_since(self, now: Iterable[Atom]) -> None:
         """Note since when facts hold that hold now."""
         now_first = dict.fromkeys(now, self._steps)
         self._since = {atom: self._since.get(atom, self._steps) for atom in now}
@@ -184,7 +186,7 @@ class Story:
             return self._handled.index(thing)
         return len(self._handled)
 
-    def _true(
+    def _changeable_facts(
         self, belief: Belief, things: Sequence[str], changing: Container[str], names: Names
     ) -> Iterator[Atom]:
         """Facts about some things that hold now, and negations, as far as actions bring them

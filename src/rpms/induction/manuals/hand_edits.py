@@ -52,7 +52,7 @@ def merged(written: Any, edited: Any, learned: Any, at: tuple[str, ...] = ()) ->
 
 
 def _merged_removal(written: Any, learned: Any, at: tuple[str, ...]) -> Merged:
-    """What a person took out stays out; of a list, what was learned since comes in."""
+    """Leave out what a person took out; of a list, what was learned since comes in."""
     new = []
     if isinstance(learned, list) and isinstance(written, list):
         new = [item for item in learned if item not in written]
@@ -70,7 +70,8 @@ def _merged_mappings(
     for key in dict.fromkeys((*new, *edited)):
         before = old.get(key, _GONE)
         now = edited.get(key, _GONE)
-        entry = merged(before, now, new.get(key, _GONE), (*at, key))
+        relearned = new.get(key, _GONE)
+        entry = merged(before, now, relearned, (*at, key))
         edits += entry.edits
         if entry.tree is not _GONE:
             tree[key] = entry.tree
@@ -85,7 +86,9 @@ def _merged_lists(
     removed = _only_in(written, edited)
     items = _only_in(learned, removed)
     items += _only_in(added, items)
-    edits = [_note(at, str(item), "added by hand") for item in added]
+    edits: list[Claim] = []
+    for item in added:
+        edits.append(_note(at, str(item), "added by hand"))
     for item in removed:
         edits.append(_note(at, str(item), "taken out by hand"))
     return Merged(items, edits)

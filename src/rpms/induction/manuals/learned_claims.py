@@ -55,8 +55,9 @@ def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
 def _claims_of_conditional(action: ActionModel) -> Iterator[Claim]:
     """Effects under a condition, which are written as processes."""
     for process, effect in zip(processes_of(action), action.conditional, strict=True):
+        at = ("processes", process.name)
         for line in effect_lines(process):
-            yield effect.claim(("processes", process.name), "effects", line)
+            yield effect.claim(at, "effects", line)
 
 
 def _support_of_action(action: ActionModel) -> Support:
@@ -71,10 +72,12 @@ def _support_of_action(action: ActionModel) -> Support:
 
 def _claims_of_kinds(table: KindTable) -> Iterator[Claim]:
     """Kinds with which an action worked, and kinds with which it was refused."""
+    at = ("kinds", table.name)
     note = _OF_NAMES if table.of_names else ""
     for key, rows in (("yes", table.worked), ("no", table.refused)):
-        for kinds, steps in sorted(rows.items()):
-            yield support_by(steps, note=note).claim(("kinds", table.name), key, ", ".join(kinds))
+        for kinds in sorted(rows):
+            support = support_by(rows[kinds], note=note)
+            yield support.claim(at, key, ", ".join(kinds))
 
 
 def _claims_of_goal(goal: GoalModel) -> Iterator[Claim]:
@@ -120,6 +123,7 @@ def _claims_of_process(process: Process) -> Iterator[Claim]:
 
 
 def _claims_of_table(table: ScoreTable | PlaceTable) -> Iterator[Claim]:
+    at = ("facts", table.name)
     for place, row in sorted(table.rows.items()):
-        for name, support in sorted(row.items()):
-            yield support.claim(("facts", table.name), place, name)
+        for name in sorted(row):
+            yield row[name].claim(at, place, name)

@@ -122,11 +122,13 @@ def _entries_of_purpose(purpose: Purpose) -> dict[_Key, _Parts]:
 
 
 def _parts_of_action(manual: RuleManual, action: ActionSchema, names: Mapping[str, str]) -> _Parts:
+    effects = [str(literal.bind(names)) for literal in action.effects]
+    reveals = [_text_shown(manual, shown, names) for shown in action.observes]
     return {
         "needs": frozenset(_texts(manual, action.preconditions, names)),
         "plan": frozenset(_texts(manual, action.plan, names)),
-        "effects": frozenset(str(literal.bind(names)) for literal in action.effects),
-        "reveals": frozenset(_text_shown(manual, shown, names) for shown in action.observes),
+        "effects": frozenset(effects),
+        "reveals": frozenset(reveals),
         "forbidden": frozenset(_bans_on(manual, action, names)),
     }
 

@@ -165,7 +165,7 @@ def _key_of(edit: Edit) -> str:
 
 
 def _list_of_bans(tree: Mapping[str, Any], rule: str) -> _ListInFile | None:
-    """What a rule forbids. Rules of tier 2 are written in groups."""
+    """The bans of a rule. Rules of tier 2 are written in groups."""
     groups = tree.get("domain") or {}
     for group, rules in groups.items():
         if isinstance(rules, dict) and rule in rules:

@@ -57,7 +57,7 @@ def decide(manual: Path, choices: Mapping[str, bool]) -> list[str]:
         raise InputError(f"{error}. Nothing was changed") from None
     changes: list[str] = []
     for id_, accepted in choices.items():
-        claim = _found(rows, id_).claim
+        claim = _line_of_id(rows, id_).claim
         if _stands(tree, claim) is accepted:
             continue
         if accepted:
@@ -74,7 +74,7 @@ def decide(manual: Path, choices: Mapping[str, bool]) -> list[str]:
 def _write(manual: Path, before: str, text: str, evidence: Evidence) -> None:
     """Write a manual, once it is known to have no mistake. `before`: its text as it was read."""
     try:
-        _read(manual, text, evidence)
+        _check(manual, text, evidence)
     except FileError as error:
         raise InputError(
             f"{manual}: would have a mistake: {error.problem}. Nothing was changed"
@@ -86,7 +86,7 @@ def _tree(manual: Path, text: str, evidence: Evidence) -> Any:
     """The tree of a sound manual; an entry with nothing under its name is a mapping, and such a
     section is left out.
     """
-    _read(manual, text, evidence)
+    _check(manual, text, evidence)
     kind = TOOL_MANUAL if evidence.settings.get(GUARD) else MANUAL
     tree: Any = read_yaml(str(manual), text, kind).tree
     for section, entries in list(tree.items()):
@@ -99,7 +99,7 @@ def _tree(manual: Path, text: str, evidence: Evidence) -> Any:
     return tree
 
 
-def _read(manual: Path, text: str, evidence: Evidence) -> None:
+def _check(manual: Path, text: str, evidence: Evidence) -> None:
     """Read a manual for its mistakes; a FileError names the first."""
     if evidence.settings.get(GUARD):
         read_tool_manual((str(manual), text))
@@ -107,7 +107,7 @@ def _read(manual: Path, text: str, evidence: Evidence) -> None:
         read_manual(universal_tier(), ManualText(str(manual), text, own=True))
 
 
-def _found(rows: Iterable[Reviewed], id_: str) -> Reviewed:
+def _line_of_id(rows: Iterable[Reviewed], id_: str) -> Reviewed:
     """The one line whose id begins so."""
     fit: list[Reviewed] = []
     if len(id_) >= _SHORTEST_ID:
@@ -122,8 +122,8 @@ def _found(rows: Iterable[Reviewed], id_: str) -> Reviewed:
     return fit[0]
 
 
-class _Listed(NamedTuple):
-    """Where a tree has the line of a claim: a list under a key, and the text in this list.
+class _LineInTree(NamedTuple):
+    """The line of a claim in a tree: a list under a key, and the text in this list.
 
     A claim about a whole entry has no text: it stands if there is the key.
     """
@@ -136,7 +136,7 @@ class _Listed(NamedTuple):
     def is_there(self) -> bool:
         if not self.text:
             return self.key in self.mapping
-        return any(_same(item, self.text) for item in self.mapping.get(self.key) or ())
+        return any(_say_the_same(item, self.text) for item in self.mapping.get(self.key) or ())
 
     def put(self) -> None:
         self.mapping.setdefault(self.key, []).append(self.text)
@@ -144,31 +144,31 @@ class _Listed(NamedTuple):
     def drop(self) -> None:
         """Take the text out of the list, and the list out once it is empty."""
         items = self.mapping.get(self.key) or ()
-        left = [item for item in items if not _same(item, self.text)]
+        left = [item for item in items if not _say_the_same(item, self.text)]
         if left:
             self.mapping[self.key] = left
         else:
             self.mapping.pop(self.key, None)
 
 
-def _same(one: object, other: object) -> bool:
+def _say_the_same(one: object, other: object) -> bool:
     """True if two conditions are equal but for the order of `a or b`."""
     return set(str(one).split(" or ")) == set(str(other).split(" or "))
 
 
-def _listed(tree: _Tree, claim: Claim) -> _Listed:
+def _find_line(tree: _Tree, claim: Claim) -> _LineInTree:
     """Find the line of a claim, which need not be there. Short forms of lists are written out."""
     entries = tree.get(claim.section, {})
     if claim.key in _WHOLE or claim.section == "processes":
-        return _Listed(entries, claim.owner)
+        return _LineInTree(entries, claim.owner)
     if claim.section == "localities":
-        return _Listed(entries, claim.key, claim.text)
+        return _LineInTree(entries, claim.key, claim.text)
     entry = _written_out(entries, claim)
     is_pair = claim.section == "kinds" and isinstance(entry.get(claim.key), Mapping)
     if not is_pair:
-        return _Listed(entry, claim.key, claim.text)
+        return _LineInTree(entry, claim.key, claim.text)
     one, _, other = claim.text.partition(", ")
-    return _Listed(entry[claim.key], one, other)
+    return _LineInTree(entry[claim.key], one, other)
 
 
 def _written_out(entries: Any, claim: Claim) -> Any:
@@ -188,7 +188,7 @@ def _stands(tree: _Tree, claim: Claim) -> bool:
     """True if a claim is a line of the manual."""
     if claim.key == "forbids":
         return any(rule.forbids(claim.owner, claim.text) for rule in _domain_rules(tree))
-    return _listed(tree, claim).is_there
+    return _find_line(tree, claim).is_there
 
 
 class _DomainRule(NamedTuple):
@@ -221,8 +221,8 @@ def _domain_rules(tree: Mapping[str, Any]) -> Iterator[_DomainRule]:
 def _put_in(tree: _Tree, claim: Claim, written: Mapping[str, Any]) -> None:
     """Put a line in. `written`: the manual as learning wrote it, which has whole entries."""
     entries = tree.setdefault(claim.section, {})  # a person may have taken it out
-    listed = _listed(tree, claim)
-    if listed.text:
+    line = _find_line(tree, claim)
+    if line.text:
         has_owner = claim.owner in entries or claim.section == "localities"
     else:
         has_owner = claim.owner in written.get(claim.section, {})
@@ -230,10 +230,10 @@ def _put_in(tree: _Tree, claim: Claim, written: Mapping[str, Any]) -> None:
         raise InputError(
             f"{claim.place}: what it belongs to is not in the manual; write it in by hand"
         )
-    if listed.text:
-        listed.put()
+    if line.text:
+        line.put()
     else:
-        listed.mapping[listed.key] = written[claim.section][claim.owner]
+        line.mapping[line.key] = written[claim.section][claim.owner]
     keep_sentences(tree, claim)
 
 
@@ -245,14 +245,14 @@ def _take_out(tree: _Tree, claim: Claim) -> None:
         return
     if claim.key in _WHOLE:
         _remove_bans(tree, action)
-    listed = _listed(tree, claim)
-    if not listed.text:
-        listed.mapping.pop(listed.key)
+    line = _find_line(tree, claim)
+    if not line.text:
+        line.mapping.pop(line.key)
         return
-    listed.drop()
-    if listed.key == "preconditions":  # of `one or other`, plans see to one
-        for alternative in listed.text.split(" or "):
-            _Listed(listed.mapping, "plan", alternative).drop()
+    line.drop()
+    if line.key == "preconditions":  # of `one or other`, plans see to one
+        for alternative in line.text.split(" or "):
+            _LineInTree(line.mapping, "plan", alternative).drop()
     keep_sentences(tree, claim)
 
 

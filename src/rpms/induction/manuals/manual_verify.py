@@ -62,7 +62,7 @@ class _Case(NamedTuple):
 
 @dataclass
 class _Record:
-    """What became of one case: the times that the effect came about, and the steps without it."""
+    """The outcomes of one case: how often the effect came about, and the steps without it."""
 
     came: int = 0
     missed: list[Witness] = field(default_factory=list)
@@ -82,11 +82,7 @@ class Foretold:
     @property
     def missed(self) -> list[Witness]:
         """The first step of each case in which it did not come about."""
-        found: list[Witness] = []
-        for record in self.cases.values():
-            if record.is_missed:
-                found.append(record.missed[0])
-        return found
+        return [record.missed[0] for record in self.cases.values() if record.is_missed]
 
     @property
     def seen(self) -> int:
@@ -176,11 +172,7 @@ class Verification:
 def _broken_needs(instance: Instance, before: Situation) -> list[Clause]:
     """Preconditions, over the action's parameters, that were known not to hold."""
     pairs = zip(instance.schema.preconditions, instance.preconditions, strict=True)
-    found: list[Clause] = []
-    for clause, bound in pairs:
-        if bound.truth(before) is Truth.FALSE:
-            found.append(clause)
-    return found
+    return [clause for clause, bound in pairs if bound.truth(before) is Truth.FALSE]
 
 
 def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verification:

@@ -31,7 +31,7 @@ _News = TypeVar("_News", Literal, Revelation)
 
 
 class _ReplaySurprise(StrEnum):
-    """Surprises that only a replay has."""
+    """Kinds of surprise that are noticed only when episodes are replayed."""
 
     EARLY = "early"
     """Won before the goal's facts held."""
@@ -92,7 +92,7 @@ def recorded_steps(world: World, traces: Iterable[Trace]) -> Iterator[RecordedSt
 
 def find_surprises(manual: RuleManual, step: RecordedStep) -> PlanNoticed:
     """Compare one step with what a manual foretells of it, its end and what it showed included."""
-    rules = _rules(manual, step)
+    rules = _rules_at(manual, step)
     noticed = compare(UNSHAKEN, rules, step.before, step.command, step.after, refused=step.refused)
     noticed = _with_facts_shown(noticed, step)
     holds = goal_holds(rules, step.after, NOTHING_DONE)
@@ -104,7 +104,7 @@ def find_surprises(manual: RuleManual, step: RecordedStep) -> PlanNoticed:
     return noticed
 
 
-def _rules(manual: RuleManual, step: RecordedStep) -> ActiveRules:
+def _rules_at(manual: RuleManual, step: RecordedStep) -> ActiveRules:
     goal = step.before.goal
     return manual.active(goal.type, goal.object, goal.destination)
 
@@ -125,11 +125,7 @@ def _with_facts_shown(noticed: PlanNoticed, step: RecordedStep) -> PlanNoticed:
 
 def _learned(trust: Trust, action: str, sort: type[_News]) -> list[_News]:
     """Changes (literals) or facts shown (revelations) that no line of an action foretold."""
-    found: list[_News] = []
-    for news in trust.learned.get(action, ()):
-        if isinstance(news, sort):
-            found.append(news)
-    return found
+    return [news for news in trust.learned.get(action, ()) if isinstance(news, sort)]
 
 
 def propose(
@@ -145,19 +141,19 @@ def propose(
     left open.
     """
     asked = steps if asked is None else asked
-    first = _contradicted(manual, asked)
-    left = first
-    passed = _best_edit(manual, steps, _edits_of(left.values()), least)
-    while passed is not None:
+    at_first = _contradicted(manual, asked)
+    left = at_first
+    while True:
+        passed = _best_edit(manual, steps, _edits_of(left.values()), least)
+        if passed is None:
+            every = {**left, **at_first}
+            return Mending(list(every.values()), manual)
         manual = passed.manual
         left = _contradicted(manual, asked)
-        for proposal in first.values():
+        for proposal in at_first.values():
             is_settled_now = proposal.edit is None and proposal.line not in left
             if is_settled_now or passed.edit in proposal.edits:
                 proposal.edit = passed.edit
-        passed = _best_edit(manual, steps, _edits_of(left.values()), least)
-    every = {**left, **first}
-    return Mending(list(every.values()), manual)
 
 
 def _edits_of(proposals: Iterable[Proposal]) -> list[Edit]:
@@ -172,7 +168,7 @@ def _contradicted(manual: RuleManual, steps: Iterable[RecordedStep]) -> dict[str
     """The lines that steps contradict, each with the edits that might have foretold these steps."""
     lines: dict[str, Proposal] = {}
     for step in steps:
-        rules = _rules(manual, step)
+        rules = _rules_at(manual, step)
         noticed = find_surprises(manual, step)
         for surprise in noticed.surprises:
             if not surprise.line:
@@ -208,7 +204,7 @@ def _edits_foretelling(
 
 
 def _line_against(surprise: Surprise, trust: Trust) -> ManualLine:
-    """The line that a surprise contradicts, among those that the step weighed."""
+    """The line that a surprise contradicts, among those with evidence from the step."""
     return next(line for line in trust.evidence if str(line) == surprise.line)
 
 
@@ -287,7 +283,7 @@ class _TriedEdit(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, bool, int]:
-        """What speaks for it. One change is likelier than two."""
+        """The order of edits. One change is likelier than two."""
         is_one_change = self.edit.add is None or not self.edit.remove
         return (self.gains, is_one_change, self.support)
 
@@ -339,7 +335,7 @@ def _steps_by_name(steps: Iterable[_WeighedStep]) -> Mapping[str, Sequence[_Weig
     """By action, process, goal or rule: the steps that its lines may foretell something of."""
     found: dict[str, list[_WeighedStep]] = {}
     for each in steps:
-        rules = _rules(each.manual, each.step)
+        rules = _rules_at(each.manual, each.step)
         for name in _names_concerning(each.step, rules):
             found.setdefault(name, []).append(each)
     return found
@@ -369,7 +365,7 @@ def _weight(manual: RuleManual, step: RecordedStep) -> float:
     surprises = find_surprises(manual, step).surprises
     if not any(one.kind == SurpriseKind.REFUSED for one in surprises):
         return len(surprises)
-    instance = _rules(manual, step).instance(step.command)
+    instance = _rules_at(manual, step).instance(step.command)
     needs = instance.preconditions if instance is not None else ()
     was_promised = all(need.truth(step.before) is not Truth.UNKNOWN for need in needs)
     return len(surprises) if was_promised else len(surprises) - 0.5
@@ -396,19 +392,22 @@ def _support(
 
 
 def _broken_in_wins(manual: RuleManual, edit: Edit, steps: Iterable[RecordedStep]) -> int:
-    """Steps at which a ban was broken; 0 unless all of their episodes were won."""
+    """Count the steps at which a ban was broken; 0 unless all of their episodes were won."""
     line = str(ManualLine(edit.of, edit.part, edit.remove))
-    broken = [step for step in steps if _is_contradicted(manual, line, step)]
-    return len(broken) if all(step.of_a_win for step in broken) else 0
-
-
-def _is_contradicted(manual: RuleManual, line: str, step: RecordedStep) -> bool:
-    return any(one.line == line for one in find_surprises(manual, step).surprises)
+    broken = 0
+    for step in steps:
+        surprises = find_surprises(manual, step).surprises
+        if all(surprise.line != line for surprise in surprises):
+            continue
+        if not step.of_a_win:
+            return 0
+        broken += 1
+    return broken
 
 
 def _held_need(manual: RuleManual, action: str, need: Clause, step: RecordedStep) -> bool:
     """True if the action worked at this step, and the need held before it."""
-    instance = _rules(manual, step).instance(step.command)
+    instance = _rules_at(manual, step).instance(step.command)
     if step.refused or instance is None or instance.schema.name != action:
         return False
     return need.bind(instance.binding).truth(step.before) is Truth.TRUE
@@ -420,7 +419,7 @@ def _came_about_in_order(
     """True if this step won, and the goal's new fact came about with it where it is to be the
     last, and before it where not.
     """
-    purpose = _rules(changed, step).purpose
+    purpose = _rules_at(changed, step).purpose
     if not step.won or purpose is None or purpose.name != edit.of:
         return False
     for binding in bindings_met(purpose, step.after):

@@ -35,10 +35,10 @@ def manual_tree(learned: Learned) -> _Tree:
         "localities": {kind: list(places) for kind, places in lore.localities.items()},
         "domain": _domain(learned, manual),
     }
-    return _filled(tree)
+    return _without_empty(tree)
 
 
-def _filled(tree: _Tree) -> _Tree:
+def _without_empty(tree: _Tree) -> _Tree:
     return {key: value for key, value in tree.items() if value}
 
 
@@ -52,7 +52,7 @@ def _predicates(manual: RuleManual) -> _Tree:
             "exclusive": predicate.exclusive,
             "lasting": name in manual.lore.kinds,
         }
-        tree[name] = _filled(entry)
+        tree[name] = _without_empty(entry)
     return tree
 
 
@@ -100,7 +100,9 @@ def _procedures(purposes: Iterable[Purpose]) -> _Tree:
 
 def _procedure(purpose: Purpose) -> _Tree:
     stages = [{stage.name: list(map(str, stage.until))} for stage in purpose.steps]
-    return _filled({"goals": sorted(purpose.goals), "over": dict(purpose.over), "steps": stages})
+    return _without_empty(
+        {"goals": sorted(purpose.goals), "over": dict(purpose.over), "steps": stages}
+    )
 
 
 def _action(schema: ActionSchema) -> _Tree:
@@ -111,7 +113,7 @@ def _action(schema: ActionSchema) -> _Tree:
         **_outcome(schema),
         "critical": " ".join(schema.warnings),
     }
-    return _filled(entry)
+    return _without_empty(entry)
 
 
 def _process(schema: ActionSchema) -> _Tree:
@@ -121,11 +123,11 @@ def _process(schema: ActionSchema) -> _Tree:
         **_outcome(schema),
         "once": list(schema.once),
     }
-    return _filled(entry)
+    return _without_empty(entry)
 
 
 def _outcome(schema: ActionSchema) -> _Tree:
-    """What comes of an action or a process; that it takes one step goes without saying."""
+    """The outcome of an action or a process; that it takes one step goes without saying."""
     return {
         "effects": effect_lines(schema),
         "observes": observed_lines(schema),
@@ -139,7 +141,7 @@ def effect_lines(schema: ActionSchema) -> list[str]:
 
 
 def observed_lines(schema: ActionSchema) -> list[str]:
-    """What an action or a process shows, as a manual writes it."""
+    """The sights of an action or a process, as a manual writes them."""
     lines: list[str] = []
     for shown in schema.observes:
         fact = _quoted(schema.variables, Clause((Literal(shown.atom),)))
@@ -184,7 +186,7 @@ def _domain(learned: Learned, manual: RuleManual) -> _Tree:
             "objects": [kind],
             "places": list(found),
         }
-    return _filled({"ruin": ruin, "goals": goals, "places": places})
+    return _without_empty({"ruin": ruin, "goals": goals, "places": places})
 
 
 def _ban(rule: Rule, actions: Mapping[str, ActionSchema]) -> _Tree:

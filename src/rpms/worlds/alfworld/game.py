@@ -159,7 +159,7 @@ def _wrong_claims(
     for place in places:
         truth = place in true_of
         if ask(place) is (not truth):
-            yield f"{place} is {'' if truth else 'not '}{property_}"
+            yield f"{place} is {property_}" if truth else f"{place} is not {property_}"
 
 
 def _comparable_pairs(

@@ -114,14 +114,14 @@ def _with_names(
         other = _name(second, belief.holding if verb == "slice" else belief.places, repairs)
         if verb == "put":
             return _put(thing, joint, other, words, belief, repairs)
-        return _joined(verb, thing, joint, other, repairs)
+        return _with_word_between(verb, thing, joint, other, repairs)
     if verb in _JOINTS:
         return _completed(verb, first, belief, repairs)
     name = _name(first, _things_for(verb, belief), repairs)
     return f"go to {name}" if verb == "go" else f"{verb} {name}"
 
 
-def _joined(verb: str, thing: str, joint: str, other: str, repairs: list[str]) -> str:
+def _with_word_between(verb: str, thing: str, joint: str, other: str, repairs: list[str]) -> str:
     """A command with the word between its two things that the game knows."""
     if joint not in (" from ", " with "):
         repairs.append(f"`{joint.strip()}`")
@@ -129,12 +129,22 @@ def _joined(verb: str, thing: str, joint: str, other: str, repairs: list[str]) -
     return f"{verb} {thing} {between} {other}"
 
 
-def _split_at_joint(verb: str, rest: str) -> tuple[str, str, str]:
-    """The thing, the word between, and the other thing; of several such words, the one that
-    stands first, or is listed first.
+class _Split(NamedTuple):
+    """The words after a verb: a thing, the word between, and another thing."""
+
+    first: str
+    joint: str = ""
+    second: str = ""
+
+
+def _split_at_joint(verb: str, rest: str) -> _Split:
+    """Split words at the one that may stand between two things; of several such words, at the one
+    that stands first, or is listed first.
     """
     found = [joint for joint in _JOINTS.get(verb, ()) if joint in rest]
-    return rest.partition(min(found, key=rest.find)) if found else (rest, "", "")
+    if not found:
+        return _Split(rest)
+    return _Split(*rest.partition(min(found, key=rest.find)))
 
 
 def _first_things_for(verb: str, belief: AlfworldBelief) -> Iterable[str]:

@@ -176,7 +176,7 @@ class ScienceBelief(Scene):
         rooms = frozenset(self.rooms.items())
         temperatures = frozenset(self.temperatures.items())
         lasting = frozenset(
-            [one for one in self.readings.items() if not one[0].startswith(RUNNING)]
+            [(what, said) for what, said in self.readings.items() if not what.startswith(RUNNING)]
         )
         rest = (self.inventory, self.connections, self.broken, self.focused, self.menu)
         return str(hash((exits, rooms, temperatures, lasting, *rest)))

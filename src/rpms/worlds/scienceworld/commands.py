@@ -139,7 +139,9 @@ def meant(belief: Scene, action: str | None) -> str:
     """The command in words: a number is the option that it picks."""
     text = " ".join((action or "").split())
     choice = player_choice(belief.menu, text) if belief.menu else None
-    return (text if choice is None else belief.menu[choice]).casefold()
+    if choice is not None:
+        text = belief.menu[choice]
+    return text.casefold()
 
 
 def player_choice(options: Sequence[str], command: str) -> int | None:

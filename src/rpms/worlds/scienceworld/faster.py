@@ -238,8 +238,15 @@ def _joined(members: Sequence[bytes]) -> bytes:
     return struct.pack(">H", len(members)) + b"".join(members)
 
 
-def _members(data: bytes, at: int) -> tuple[list[bytes], int]:
-    """Cut fields or methods apart, and say where they end."""
+class _Members(NamedTuple):
+    """Fields or methods of a class, and where they end."""
+
+    members: list[bytes]
+    end: int
+
+
+def _members(data: bytes, at: int) -> _Members:
+    """Cut fields or methods apart."""
     members = []
     count = _number(data, at)
     start = at + 2
@@ -251,7 +258,7 @@ def _members(data: bytes, at: int) -> tuple[list[bytes], int]:
             end += 6 + length
         members.append(data[start:end])
         start = end
-    return members, start
+    return _Members(members, start)
 
 
 def write_faster_classes(jar: Path, folder: Path) -> tuple[str, ...]:

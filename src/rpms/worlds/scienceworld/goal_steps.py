@@ -48,13 +48,13 @@ def steps_asked(scene: Scene) -> tuple[GoalStep, ...]:
     """The steps of the goal's sentence; none where no template fits it."""
     found = []
     for step in _steps_of(scene.aim.task):
-        target = _FIELD.sub(lambda field: _named(scene, field[1]), step.target)
+        target = _FIELD.sub(lambda field: _value_of_field(scene, field[1]), step.target)
         met = [_is_met(scene, condition, target) for condition in step.done]
         found.append(GoalStep(step.verb, target, done=bool(met) and all(met)))
     return tuple(found)
 
 
-def _named(scene: Scene, field: str) -> str:
+def _value_of_field(scene: Scene, field: str) -> str:
     """The meaning of a field of a step's target."""
     if field == _FOCUSED:
         return scene.focused[-1] if scene.focused else scene.goal.named("target")

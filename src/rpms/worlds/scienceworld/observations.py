@@ -98,28 +98,26 @@ class _Reader:
         self._at = found.end()
         head = found[0].strip()[:_LONGEST_NAME]
         name, flags = _name_and_flags(head)
-        contents = self._descriptions(flags, depth)
+        described = self._description(depth)
         if not name or name == "nothing":
             return None
-        return Thing(name, contents, frozenset(flags), head)
+        return Thing(name, described.contents, frozenset(flags | described.states), head)
 
-    def _descriptions(self, flags: set[str], depth: int) -> tuple[Thing, ...] | None:
-        """Read the description after a thing's name, and add its states to the flags. Returns the
-        things that it holds; None if nothing is said of that.
-        """
-        if depth >= _DEEPEST:
-            return None
-        contents: list[Thing] | None = None
-        while (part := _PARTS.match(self._text, self._at)) is not None:
+    def _description(self, depth: int) -> "_Description":
+        """Read the description after a thing's name."""
+        states: set[str] = set()
+        contents: tuple[Thing, ...] | None = None
+        part = _PARTS.match(self._text, self._at) if depth < _DEEPEST else None
+        while part is not None:
             self._at = part.end()
             said = part.groupdict()
-            flags.update(_states_said(said))
+            states.update(_states_said(said))
             in_brackets = said["inside"] is not None
             if in_brackets or said["where"] or said["plane"] is not None:
-                contents = contents or []
-                contents += self.things(depth + 1)
+                contents = (*(contents or ()), *self.things(depth + 1))
                 self._skip_end(in_brackets=in_brackets)
-        return None if contents is None else tuple(contents)
+            part = _PARTS.match(self._text, self._at)
+        return _Description(states, contents)
 
     def _skip_end(self, *, in_brackets: bool) -> None:
         """Go past the sign that ends a list of contents, and the space after a full stop."""
@@ -136,8 +134,22 @@ class _Reader:
         return found
 
 
-def _name_and_flags(head: str) -> tuple[str, set[str]]:
+class _Description(NamedTuple):
+    """The words after a thing's name."""
+
+    states: set[str]
+    contents: tuple[Thing, ...] | None
+    """Things that it holds; None if nothing is said of that."""
+
+
+class _Named(NamedTuple):
     """A thing's name, and the states that the words of a listing name along with it."""
+
+    name: str
+    flags: set[str]
+
+
+def _name_and_flags(head: str) -> _Named:
     name = plain_name(head)
     flags: set[str] = set()
     for form in ("stage", "slide", "title"):
@@ -148,7 +160,7 @@ def _name_and_flags(head: str) -> tuple[str, set[str]]:
     matter = MATTER.match(name)
     if matter is not None:
         flags.add("gas" if matter[1] == "gaseous" else matter[1])
-    return name, flags
+    return _Named(name, flags)
 
 
 def _states_said(said: Mapping[str, str | None]) -> list[str]:

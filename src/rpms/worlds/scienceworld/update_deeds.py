@@ -66,7 +66,7 @@ def _door(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceB
 def _move(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
     """Take in that a thing was picked up, put down, or put into another."""
     picked_up = done.place == INVENTORY
-    belief = belief.but(handled=belief.handled | {done.object})
+    belief = _having_handled(belief, done.object)
     belief = with_nature(belief, done.object, "solid")
     belief, thing = take(belief, command.one, done.object, carried_first=not picked_up)
     if picked_up:
@@ -97,7 +97,7 @@ def _pour(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceB
     else:
         source = find_spot(belief, command.one, done.object)
         poured = () if source is None else source.inside
-        belief = _with_moved(belief, poured).but(lost=belief.lost or not poured)
+        belief = _having_handled(belief, *_names_of(poured)).but(lost=belief.lost or not poured)
         if source is not None:
             belief = replaced(belief, source, replace(source.thing, contents=()))
     if done.place == INVENTORY:
@@ -109,9 +109,13 @@ def _pour(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceB
     return with_unlisted(belief, *poured) if done.place == belief.room else belief
 
 
-def _with_moved(belief: ScienceBelief, things: Forest) -> ScienceBelief:
-    """Note things that the agent has moved."""
-    return belief.but(handled=belief.handled | {thing.name for thing in things})
+def _having_handled(belief: ScienceBelief, *names: str) -> ScienceBelief:
+    """Note things that the agent has moved or changed."""
+    return belief.but(handled=belief.handled.union(names))
+
+
+def _names_of(things: Forest) -> list[str]:
+    return [thing.name for thing in things]
 
 
 def _dunk(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
@@ -121,7 +125,7 @@ def _dunk(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceB
     if target is None or source is None:
         return belief
     liquids = tuple(thing for thing in source.inside if state_of(thing) == "liquid")
-    return filled(_with_moved(belief, liquids), target, liquids)
+    return filled(_having_handled(belief, *_names_of(liquids)), target, liquids)
 
 
 def _mix(belief: ScienceBelief, done: ReportedDeed, command: Named) -> ScienceBelief:
@@ -172,7 +176,7 @@ def _with_flag(
     fills = flag == "on" and is_fixed(done.object)
     uncovers = flag == "open" and is_a("hiding", done.object)
     if fills or uncovers:
-        belief = belief.but(handled=belief.handled | {done.object})
+        belief = _having_handled(belief, done.object)
     spot = find_spot(belief, command.one, done.object)
     if spot is None:
         return with_unlisted(belief, Thing(done.object, None, frozenset({flag})))

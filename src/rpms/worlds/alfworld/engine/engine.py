@@ -342,7 +342,7 @@ class GameEngine:
         return f"You are facing the {facing}. Next to it, you see {self._things(beside)}."
 
     def _describe(self, state: State, thing: int) -> str:
-        """What one sees of a thing by looking closely."""
+        """The answer to `examine` with a thing."""
         name = self.layout.object_names[thing]
         if self.layout.vessels >> thing & 1:
             inside = self._things(bits(self.layout.inside[thing]))

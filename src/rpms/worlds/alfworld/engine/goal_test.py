@@ -83,15 +83,15 @@ class _Unrolling:
         match node:
             case ["and" | "or" as head, *parts]:
                 grounded = (self.ground(part, bound) for part in parts)
-                return _joined(grounded, decisive=head == "or")
+                return _join(grounded, decisive=head == "or")
             case ["not", part]:
                 return _not(self.ground(part, bound))
             case ["imply", one, other]:
                 either = [_not(self.ground(one, bound)), self.ground(other, bound)]
-                return _joined(either, decisive=True)
+                return _join(either, decisive=True)
             case ["exists" | "forall" as head, variables, body]:
                 instances = self._instances(head, variables, body, bound)
-                return _joined(instances, decisive=head == "exists")
+                return _join(instances, decisive=head == "exists")
         return self._atom([bound.get(word, word) for word in pddl.words_of(node, "goal")])
 
     def _instances(
@@ -110,11 +110,13 @@ class _Unrolling:
                 matching += self._matches(predicate, arguments, row, types)
             rows = matching
         for name, kind in types.items():
-            rows = self._named(rows, name, kind)
+            rows = self._rows_naming(rows, name, kind)
         for row in rows:
             yield self.ground(body, row)
 
-    def _named(self, rows: list[dict[str, str]], name: str, kind: str) -> list[dict[str, str]]:
+    def _rows_naming(
+        self, rows: list[dict[str, str]], name: str, kind: str
+    ) -> list[dict[str, str]]:
         """Rows in which a variable has a name: without one, a row for each thing of its type."""
         fitting = self._of_type[kind]
         named = [row for row in rows if row[name]]
@@ -283,7 +285,7 @@ def _not(part: Ground) -> Ground:
     return lambda state: not part(state)
 
 
-def _joined(parts: Iterable[Ground], *, decisive: bool) -> Ground:
+def _join(parts: Iterable[Ground], *, decisive: bool) -> Ground:
     """All parts together, where one that is false decides, or any of them, where one that is
     true does.
     """

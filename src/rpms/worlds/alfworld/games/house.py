@@ -159,9 +159,10 @@ class DrawnGoal(NamedTuple):
 
 def draw_goal(dice: Dice, task_type: str) -> DrawnGoal:
     """Draw a room and a goal as often as the training games have them together."""
-    rooms = tables()["goals"][task_type]
-    room = dice.weighted({name: sum(pairs.values()) for name, pairs in rooms.items()})
-    thing, _, receptacle = dice.weighted(rooms[room]).partition(">")
+    goals_by_room = tables()["goals"][task_type]
+    games_by_room = {room: sum(goals.values()) for room, goals in goals_by_room.items()}
+    room = dice.weighted(games_by_room)
+    thing, _, receptacle = dice.weighted(goals_by_room[room]).partition(">")
     sentence = dice.below(len(SENTENCES[task_type]))
     return DrawnGoal(room, GameGoal(task_type, thing, receptacle, sentence))
 

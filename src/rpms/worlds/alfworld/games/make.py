@@ -96,9 +96,10 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
     """
     start = _Start(engine.layout, facts)
     treatment = goal.treatment
-    verb = "" if treatment is None else treatment.verb
+    verb = ""
     appliances = [""]
     if treatment is not None:
+        verb = treatment.verb
         appliances = start.receptacles_of(treatment.appliance)
     ends = start.ends_of(goal)
     ways_to_take = [start.ways_to_take(thing) for thing in start.objects_of(goal.object)]
@@ -115,7 +116,9 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
 
 def _treated(thing: str, verb: str, appliance: str) -> list[str]:
     """Commands that heat, cool or clean a thing; none without a verb."""
-    return [f"go to {appliance}", f"{verb} {thing} with {appliance}"] if verb else []
+    if not verb:
+        return []
+    return [f"go to {appliance}", f"{verb} {thing} with {appliance}"]
 
 
 def _at_the_end(end: "_End", thing: str, put: str) -> list[str]:
