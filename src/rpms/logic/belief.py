@@ -169,6 +169,11 @@ class Belief:
         """
         return {}
 
+    @cached_property
+    def every_name(self) -> frozenset[str]:
+        """The names of all known things, whatever they can fill."""
+        return frozenset[str]().union(*self.names.values())
+
     def called(self, word: str) -> Sequence[str]:
         """Names of known things that a goal's word can mean: every `apple N` for `apple`."""
         return self._by_kind.get(word, ())
