@@ -7,7 +7,7 @@ plans, binds memories to the room, offers menus and doubts the manual.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from rpms.logic.belief import Belief, Situation, StateSignature
 from rpms.logic.goal import NOTHING_DONE, Progress
@@ -39,6 +39,8 @@ class StepContext:
     mask: Mask = NO_MASK
     """Entries hidden at random in this episode; they push no other entry out."""
     experience: Recollection = field(default_factory=Recollection)
+    kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """Values derived from this step, for all that ask for them."""
 
     @property
     def belief(self) -> Belief:
