@@ -211,8 +211,7 @@ class Trust:
         """All that decides if there is a plan with doubts, prices apart: known things, and what
         was learned or is suspected.
         """
-        things = frozenset[str]().union(*situation.belief.names.values())
-        return things, self.learned, self.unexplained, self.held
+        return situation.belief.every_name, self.learned, self.unexplained, self.held
 
     # What actions did.
 
