@@ -134,13 +134,13 @@ class ExpressBelief(Belief):
         )
         return {name: each.open for name, each in lids}
 
-    @property
+    @cached_property
     def last_seen(self) -> Mapping[str, str]:
-        return {
-            thing: place.holder_of(thing) or room
-            for room, place in self.places.items()
-            for thing in place.visible
-        }
+        found: dict[str, str] = {}
+        for room, place in self.places.items():
+            for thing in place.visible:
+                found[thing] = place.holders.get(thing, room)
+        return found
 
     @cached_property
     def names(self) -> Mapping[str, Sequence[str]]:
