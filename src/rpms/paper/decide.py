@@ -212,7 +212,8 @@ def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
         Part.MENU: advice.menu.lines(),
     }
     for part, items in lines.items():
-        yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items)
+        if items:
+            yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items)
     yield from transcript(
         now.history,
         observation,
