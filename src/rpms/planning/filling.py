@@ -79,10 +79,20 @@ class Filling(Ground):
 
     def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
         super().__init__(achievers, situation)
-        self._rank = PlaceRanks(situation.goal, order)
+        self._rank = self._ranks_for(order)
         self._passed = self.known_names.passed
         self._passing = achievers.groundwork.answers_of(situation).possible
         self._spent: dict[str, set[tuple[str, ...]]] = {}
+
+    def _ranks_for(self, order: Order) -> PlaceRanks:
+        """The ranks of places by an order: those of the step before, where goal and order are the
+        same.
+        """
+        goal = self.situation.goal
+        kept = self.known_names.ranks
+        if kept is None or kept.goal is not goal or kept.order != order:
+            kept = self.known_names.ranks = PlaceRanks(goal, order)
+        return kept
 
     def called(self, role: str) -> Sequence[str]:
         """The names in a role."""
