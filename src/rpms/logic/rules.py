@@ -454,9 +454,11 @@ def kept_with_rules(
     @wraps(derive)
     def find(rules: ActiveRules, /, *given: Given.args, **named: Given.kwargs) -> Derived:
         key = (derive, *given)
-        if key not in rules.kept:
-            rules.kept[key] = derive(rules, *given, **named)
-        found: Derived = rules.kept[key]
+        found: Derived
+        try:
+            found = rules.kept[key]
+        except KeyError:
+            found = rules.kept[key] = derive(rules, *given, **named)
         return found
 
     return find

@@ -127,10 +127,16 @@ class Demands:
 
     def _count_reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
         for number in range(len(purpose.steps), 0, -1):
-            wants = self.wants(purpose, purpose.steps[number - 1], binding)
-            if all(self._holds(clause, names) for clause, names in wants):
+            if self._is_passed(purpose, purpose.steps[number - 1], binding):
                 return number
         return 0
+
+    def _is_passed(self, purpose: Purpose, stage: Stage, binding: Mapping[str, str]) -> bool:
+        """True if the facts that end a stage hold."""
+        for clause, names in self.wants(purpose, stage, binding):
+            if not self._holds(clause, names):
+                return False
+        return True
 
     def remaining(self, purpose: Purpose, binding: Mapping[str, str]) -> Remaining:
         """The rest of a goal by some things."""

@@ -151,11 +151,7 @@ class Trust:
         """True if a line was contradicted, if something happened that no line can cause, or if the
         goal's facts held without a win.
         """
-        return (
-            self.lacking
-            or self.held is not None
-            or any(value < 0 for value in self.evidence.values())
-        )
+        return self.lacking or self.held is not None or min(self.evidence.values(), default=0.0) < 0
 
     def but(self, **parts: object) -> Self:
         """The same with other parts: `replace` asks for every field by name, several times a
