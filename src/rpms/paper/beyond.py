@@ -39,12 +39,15 @@ class StepContext:
     mask: Mask = NO_MASK
     """Entries hidden at random in this episode; they push no other entry out."""
     experience: Recollection = field(default_factory=Recollection)
-    kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
-    """Values derived from this step, for all that ask for them."""
 
     @property
     def belief(self) -> Belief:
         return self.situation.belief
+
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """Values derived from this step, for all that ask for them."""
+        return {}
 
     @cached_property
     def signature(self) -> StateSignature:
