@@ -134,13 +134,13 @@ class ExpressBelief(Belief):
         )
         return {name: each.open for name, each in lids}
 
-    @property
+    @cached_property
     def last_seen(self) -> Mapping[str, str]:
-        return {
-            thing: place.holder_of(thing) or room
-            for room, place in self.places.items()
-            for thing in place.visible
-        }
+        found: dict[str, str] = {}
+        for room, place in self.places.items():
+            for thing in place.visible:
+                found[thing] = place.holders.get(thing, room)
+        return found
 
     @cached_property
     def names(self) -> Mapping[str, Sequence[str]]:
@@ -290,9 +290,10 @@ def _charted_only(belief: ExpressBelief, room: str, other: str) -> bool:
 
 def _mapped(belief: ExpressBelief, room: str, other: str) -> bool | None:
     exits = belief.places[room].exits.items() if room in belief.places else ()
-    return any(other == (there or behind(room, way)) for way, there in exits) or _charted_only(
-        belief, room, other
-    )
+    for way, there in exits:
+        if other == (there or behind(room, way)):
+            return True
+    return _charted_only(belief, room, other)
 
 
 def _leads_out(belief: ExpressBelief, direction: str, ways: str) -> bool | None:

@@ -1,8 +1,9 @@
 """Reader of the games' texts. What fits no pattern is None, or left out of a list."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from rpms.worlds.base import read_table
@@ -42,7 +43,7 @@ class Furniture:
     lid: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """A room that was seen from inside."""
 
@@ -54,27 +55,32 @@ class Place:
     doors: Mapping[str, bool]
     """Direction → whether the door is closed."""
 
-    @property
-    def visible(self) -> Iterator[str]:
+    @cached_property
+    def visible(self) -> tuple[str, ...]:
         """All that is in reach of somebody in the room."""
-        yield from self.loose
+        seen = [*self.loose]
         for name, each in self.furniture.items():
-            yield name
+            seen.append(name)
             if each.open:
-                yield from each.content or ()
+                seen += each.content or ()
+        return tuple(seen)
 
-    @property
-    def things(self) -> Iterator[str]:
+    @cached_property
+    def things(self) -> tuple[str, ...]:
         """All that is in it, in the open or not, and holds nothing itself."""
-        yield from self.loose
+        found = [*self.loose]
         for each in self.furniture.values():
-            yield from each.content or ()
+            found += each.content or ()
+        return tuple(found)
 
-    def holder_of(self, thing: str) -> str | None:
-        """The piece of furniture that a thing is known to be in or on."""
-        return next(
-            (name for name, each in self.furniture.items() if thing in (each.content or ())), None
-        )
+    @cached_property
+    def holders(self) -> Mapping[str, str]:
+        """The piece of furniture that each thing is known to be in or on."""
+        found: dict[str, str] = {}
+        for name, each in self.furniture.items():
+            for thing in each.content or ():
+                found.setdefault(thing, name)
+        return found
 
 
 class CookbookRecipe(NamedTuple):

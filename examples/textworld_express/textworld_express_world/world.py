@@ -179,7 +179,7 @@ def _take(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressB
     if here is None:
         return belief
     # of two things of one name, the game takes the one that it lists first
-    if (holder := here.holder_of(thing)) is None:
+    if (holder := here.holders.get(thing)) is None:
         belief = _in_room(belief, loose=_without(here.loose, thing))
     else:
         held = here.furniture[holder]

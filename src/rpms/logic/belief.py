@@ -8,7 +8,7 @@ from itertools import chain
 from typing import ClassVar, NamedTuple, Self
 from urllib.parse import unquote
 
-from rpms.logic.facts import Atom, Facts, Literal, Truth, grouped, kind_of, parse_literal
+from rpms.logic.facts import Atom, Facts, Literal, Truth, kind_of, parse_literal
 from rpms.logic.goal import Goal, GoalStep, escape, is_named
 from rpms.logic.inquiry import Gauge, Inquiry, answer
 from rpms.logic.quantities import NOTHING_DECIDED, Decided
@@ -169,14 +169,21 @@ class Belief:
         """
         return {}
 
+    @cached_property
+    def every_name(self) -> frozenset[str]:
+        """The names of all known things, whatever they can fill."""
+        return frozenset[str]().union(*self.names.values())
+
     def called(self, word: str) -> Sequence[str]:
         """Names of known things that a goal's word can mean: every `apple N` for `apple`."""
         return self._by_kind.get(word, ())
 
     @cached_property
     def _by_kind(self) -> Mapping[str, Sequence[str]]:
-        names = dict.fromkeys(chain.from_iterable(self.names.values()))
-        return grouped((kind_of(name), name) for name in names)
+        found: dict[str, list[str]] = {}
+        for name in dict.fromkeys(chain.from_iterable(self.names.values())):
+            found.setdefault(kind_of(name), []).append(name)
+        return found
 
     def but(self, **changes: object) -> Self:
         """The belief with some fields changed."""

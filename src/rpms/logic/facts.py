@@ -108,6 +108,10 @@ class Literal:
     parameters: tuple[int, ...] = field(default=(), compare=False, repr=False)
     """Positions of the arguments that still need a name in place of a parameter."""
 
+    def __hash__(self) -> int:
+        # a fact and its negation have it alike: milestones are looked up by it at every step
+        return hash(self.atom)
+
     def truth(self, facts: Facts, binding: Mapping[str, str] | None = None) -> Truth:
         """Truth of the literal, with names in place of parameters where a binding is given.
 

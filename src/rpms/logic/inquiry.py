@@ -8,8 +8,8 @@ wait might lead too far, and on which side of the goal's bound it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import inf
 from typing import NamedTuple, Protocol
 
@@ -87,18 +87,23 @@ class Inquiry:
 
     def answer(self, question: NumberQuestion, fact: Atom) -> bool | None:
         """Answer a question that the manual asks by a fact."""
-        if question is NumberQuestion.DRIVES:
-            return self._is_to_use(fact)
-        ask: dict[NumberQuestion, Callable[[], bool | None]] = {
-            NumberQuestion.CURRENT: self._is_current,
-            NumberQuestion.SEEN: self._is_seen,
-            NumberQuestion.CAREFUL: self._is_careful,
-            NumberQuestion.SIDE: self._is_on_a_side,
-            NumberQuestion.TURNS: self._has_told_turn,
-            NumberQuestion.AT_LEAST: partial(self._has_come, rising=True),
-            NumberQuestion.AT_MOST: partial(self._has_come, rising=False),
-        }
-        return ask[question]()
+        said: bool | None
+        match question:
+            case NumberQuestion.DRIVES:
+                said = self._is_to_use(fact)
+            case NumberQuestion.CURRENT:
+                said = self._is_current()
+            case NumberQuestion.SEEN:
+                said = self._is_seen()
+            case NumberQuestion.CAREFUL:
+                said = self._is_careful()
+            case NumberQuestion.SIDE:
+                said = self._is_on_a_side()
+            case NumberQuestion.TURNS:
+                said = self._has_told_turn()
+            case NumberQuestion.AT_LEAST | NumberQuestion.AT_MOST:
+                said = self._has_come(rising=question is NumberQuestion.AT_LEAST)
+        return said
 
     # Conditions
 

@@ -131,7 +131,7 @@ class RuleBan(NamedTuple):
     ban: Prohibition
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stage:
     """A stage of a procedure, and the facts that end it."""
 
@@ -145,6 +145,11 @@ class Stage:
         for clause in self.until:
             found += clause.literals
         return found
+
+    @cached_property
+    def spoken_of(self) -> frozenset[str]:
+        """The variables and names in these facts."""
+        return frozenset[str]().union(*[clause.names for clause in self.until])
 
 
 @dataclass(frozen=True)
@@ -449,9 +454,11 @@ def kept_with_rules(
     @wraps(derive)
     def find(rules: ActiveRules, /, *given: Given.args, **named: Given.kwargs) -> Derived:
         key = (derive, *given)
-        if key not in rules.kept:
-            rules.kept[key] = derive(rules, *given, **named)
-        found: Derived = rules.kept[key]
+        found: Derived
+        try:
+            found = rules.kept[key]
+        except KeyError:
+            found = rules.kept[key] = derive(rules, *given, **named)
         return found
 
     return find

@@ -7,7 +7,7 @@ plans, binds memories to the room, offers menus and doubts the manual.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from rpms.logic.belief import Belief, Situation, StateSignature
 from rpms.logic.goal import NOTHING_DONE, Progress
@@ -43,6 +43,11 @@ class StepContext:
     @property
     def belief(self) -> Belief:
         return self.situation.belief
+
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """Values derived from this step, for all that ask for them."""
+        return {}
 
     @cached_property
     def signature(self) -> StateSignature:

@@ -89,9 +89,8 @@ class Mind:
     def context(self, belief: Belief, goal: Goal, history: Sequence[Turn]) -> StepContext:
         """The step at hand, with its progress by the goal's facts."""
         schemas = self.schemas.active(goal.type, goal.object, goal.destination)
-        past = tuple(
-            Done(turn.action, turn.gained) for turn in history if turn.action and not turn.failed
-        )
+        done = [turn for turn in history if turn.action and not turn.failed]
+        past = tuple([Done(turn.action, turn.gained) for turn in done])
         progress, stage = standing(schemas, Situation(belief, goal, past=past))
         situation = Situation(belief, goal, stage, past)
         return StepContext(situation, schemas, progress, history, self.mask, self.experience)
@@ -173,7 +172,8 @@ def decide(
     memories = selection.memories
     noticed = mind.beyond.notice(earlier, now, Situation(prior, goal))  # past the paper
     advice = mind.beyond.advise(now, rules, memories, noticed)  # past the paper
-    blocks = _serialise(mind, advice, shown or observation)  # 7
+    told = [memory_line(each) for each in memories]
+    blocks = _serialise(mind, advice, told, shown or observation)  # 7
     warned = (each for each in memories if each.verdict.fate is Fate.WARNED)
     untagged = {memory_line(each): untagged_line(each) for each in warned}
     style = mind.style
@@ -185,7 +185,7 @@ def decide(
         goal_signature=goal_signature,
         progress=now.progress,
         rules=rules,
-        candidates=note_crowded_out(selection.candidates, prompt),
+        candidates=note_crowded_out(selection.candidates, told, prompt),
         unlisted=selection.unlisted,
         cut_short=selection.cut_short,
         prompt=prompt,
@@ -194,8 +194,13 @@ def decide(
     )
 
 
-def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
-    """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
+def _serialise(
+    mind: Mind, advice: Advice, memories: Sequence[str], observation: str
+) -> Iterator[Block]:
+    """SER of Eq. 7, for each of its terms, and what goes past the paper beside them.
+
+    `memories`: those that the prompt shows, in words.
+    """
     now = advice.step
     wording = mind.style.wording
     goal = now.situation.goal
@@ -206,13 +211,14 @@ def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
         Part.SITUATION: situation_lines(advice.rules, now.situation),
         Part.GOAL: (*wording.goal(goal, progress), *advice.guidance),
         Part.BELIEF: wording.belief(belief, progress),
-        Part.MEMORY: [memory_line(candidate) for candidate in advice.memories],
+        Part.MEMORY: memories,
         Part.CARRIED: mind.carried,
         Part.NOTICE: [advice.notice] if advice.notice else [],
         Part.MENU: advice.menu.lines(),
     }
     for part, items in lines.items():
-        yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items)
+        if items:
+            yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items)
     yield from transcript(
         now.history,
         observation,

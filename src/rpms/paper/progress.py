@@ -9,10 +9,11 @@ from itertools import combinations, permutations, product
 from typing import NamedTuple
 
 from rpms.logic.belief import Belief, Situation
-from rpms.logic.facts import Atom, Clause, Literal, kind_of
+from rpms.logic.facts import Clause, Literal, kind_of
 from rpms.logic.goal import NOTHING_DONE, Progress
 from rpms.logic.rules import ActiveRules, Purpose, Stage
-from rpms.paper.outlook import Outlook, UsualWay, usual_way
+from rpms.paper.landmarks import Milestone
+from rpms.paper.outlook import Outlook
 
 
 class GoalStanding(NamedTuple):
@@ -97,27 +98,21 @@ class Demands:
         unseen = [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
         return things + unseen
 
-    def wants(self, purpose: Purpose, step: Stage, binding: Mapping[str, str]) -> list[Want]:
+    def wants(self, purpose: Purpose, step: Stage, binding: Mapping[str, str]) -> Iterator[Want]:
         """The facts that end a step, for everything that it speaks of."""
-        if not purpose.each:
-            return [Want(clause, binding) for clause in step.until]
-        spoken_of: set[str] = set()
-        for clause in step.until:
-            spoken_of.update(clause.names)
-        wants: list[Want] = []
-        for one in self._each_thing(purpose, spoken_of, binding):
-            wants += [Want(clause, one) for clause in step.until]
-        return wants
+        for one in self._each_thing(purpose, step, binding):
+            for clause in step.until:
+                yield Want(clause, one)
 
     def _each_thing(
-        self, purpose: Purpose, spoken_of: Container[str], binding: Mapping[str, str]
+        self, purpose: Purpose, step: Stage, binding: Mapping[str, str]
     ) -> list[Mapping[str, str]]:
-        """A binding for every thing that a purpose is about, over the variables that some facts
-        speak of.
+        """A binding for every thing that a purpose is about, over the variables that a step's
+        facts speak of.
         """
         every: list[Mapping[str, str]] = [binding]
         for variable, source in purpose.each.items():
-            if variable in spoken_of:
+            if variable in step.spoken_of:
                 word = self._situation.goal.named(source) or source
                 things = self._situation.belief.called(word) or (f"{word} ?",)
                 every = [{**one, variable: thing} for one, thing in product(every, things)]
@@ -132,10 +127,16 @@ class Demands:
 
     def _count_reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
         for number in range(len(purpose.steps), 0, -1):
-            wants = self.wants(purpose, purpose.steps[number - 1], binding)
-            if all(self._holds(*want) for want in wants):
+            if self._is_passed(purpose, purpose.steps[number - 1], binding):
                 return number
         return 0
+
+    def _is_passed(self, purpose: Purpose, stage: Stage, binding: Mapping[str, str]) -> bool:
+        """True if the facts that end a stage hold."""
+        for clause, names in self.wants(purpose, stage, binding):
+            if not self._holds(clause, names):
+                return False
+        return True
 
     def remaining(self, purpose: Purpose, binding: Mapping[str, str]) -> Remaining:
         """The rest of a goal by some things."""
@@ -151,17 +152,6 @@ class Demands:
         return Remaining(reached, wants)
 
 
-class Milestone(NamedTuple):
-    """A landmark of the goal: a fact about one thing that comes true on the way to it, such as
-    found, in hand, heated.
-    """
-
-    fact: Literal
-    name: str
-    thing: str
-    found: bool = False
-
-
 class _Route(NamedTuple):
     """One way to reach a goal by its milestones."""
 
@@ -173,25 +163,6 @@ class _Route(NamedTuple):
     """The wants that do not hold yet, each as the facts of which one is enough."""
 
 
-class _Need(NamedTuple):
-    """A need of the usual way to a fact: its clause, and the first fact of it with names."""
-
-    clause: Clause
-    fact: Literal
-
-
-class _NeedsBefore(NamedTuple):
-    """The needs that have to hold before a fact can, by the usual way to it."""
-
-    binding: Mapping[str, str]
-    """Names of that way's parameters."""
-    needs: Sequence[_Need]
-    """Those about the goal's things."""
-
-
-_NOTHING_BEFORE = _NeedsBefore({}, ())
-
-
 class Tracker:
     """Measures progress in one situation."""
 
@@ -199,13 +170,10 @@ class Tracker:
         self._rules = rules
         self._belief = situation.belief
         self._outlook = Outlook(rules, situation)
+        self._landmarks = self._outlook.landmarks
         self._demands = Demands(situation, self._outlook.holds)
         self._missing: dict[object, set[Literal]] = {}
         """By fact and things: the fact and its needs, those that do not hold."""
-        self._needs: dict[object, _NeedsBefore] = {}
-        """By fact and things: the needs before it."""
-        self._on_the_way: dict[object, tuple[Milestone, ...]] = {}
-        """By fact, things, and the facts that it is on the way to: the milestones."""
 
     def standing(self, purpose: Purpose) -> GoalStanding:
         """Progress towards the goal by the things that are furthest along."""
@@ -296,7 +264,7 @@ class Tracker:
         missing: set[Literal] = set()
         for clause in wanted:
             fact = clause.literals[0].bind(binding)
-            milestones |= dict.fromkeys(self._milestones(fact, things))
+            milestones |= dict.fromkeys(self._landmarks.milestones(fact, things))
             if not self._outlook.holds(clause, binding):
                 choices = self._outlook.still_possible(clause, binding)
                 lacking.append(choices)
@@ -312,7 +280,7 @@ class Tracker:
             return None
         nearest = self._nearest_lacking(route)
         if nearest is not None:
-            on_the_way = [each.fact for each in self._milestones(nearest, route.things)]
+            on_the_way = [each.fact for each in self._landmarks.milestones(nearest, route.things)]
             for milestone in route.todo:
                 if milestone.fact in on_the_way:
                     return milestone
@@ -334,7 +302,7 @@ class Tracker:
         """
         todo = [milestone.fact for milestone in route.todo]
         to_reach = 0
-        for milestone in self._milestones(fact, route.things):
+        for milestone in self._landmarks.milestones(fact, route.things):
             to_reach += milestone.fact in todo
         return to_reach, self._count_away([fact], route.things)
 
@@ -367,76 +335,11 @@ class Tracker:
         missing = {fact}
         # entered before its needs are looked at: a fact that needs itself adds nothing
         self._missing[key] = missing
-        before = self._needs_before(fact, things)
+        before = self._landmarks.needs_before(fact, things)
         for need in before.needs:
             if self._outlook.is_lacking(need.clause, before.binding):
                 missing |= self._missing_for(need.fact, things)
         return missing
-
-    def _needs_before(self, fact: Literal, things: tuple[str, ...]) -> _NeedsBefore:
-        """The needs of the usual way to a fact that are about the things, and that an action can
-        meet.
-        """
-        key = (fact, things)
-        if key not in self._needs:
-            self._needs[key] = self._find_needs_before(fact, things)
-        return self._needs[key]
-
-    def _find_needs_before(self, fact: Literal, things: tuple[str, ...]) -> _NeedsBefore:
-        usual = self._usual_way_about(fact, things)
-        if usual is None:
-            return _NOTHING_BEFORE
-        binding = dict(zip(usual.args, fact.atom.args, strict=True))
-        needs: list[_Need] = []
-        for clause in usual.before:
-            needed = clause.literals[0].bind(binding)
-            if self._is_about(needed, things) and self._outlook.can_make(needed):
-                needs.append(_Need(clause, needed))
-        return _NeedsBefore(binding, needs)
-
-    def _usual_way_about(self, fact: Literal, things: tuple[str, ...]) -> UsualWay | None:
-        """The usual way to a fact about some things."""
-        return usual_way(self._rules, fact.signed) if self._is_about(fact, things) else None
-
-    def _is_about(self, fact: Literal, things: tuple[str, ...]) -> bool:
-        """True if a fact is about some things, and not about where the agent is."""
-        if fact.atom.predicate in self._rules.positional:
-            return False
-        return not set(things).isdisjoint(fact.atom.args)
-
-    def _milestones(
-        self, fact: Literal, things: tuple[str, ...], later: frozenset[Literal] = frozenset()
-    ) -> tuple[Milestone, ...]:
-        """The milestones of one thing up to a fact, in their order: found, then in hand, then
-        heated. `later`: the facts that this one is on the way to.
-        """
-        key = (fact, things, later)
-        if key not in self._on_the_way:
-            self._on_the_way[key] = tuple(self._find_milestones(fact, things, later))
-        return self._on_the_way[key]
-
-    def _find_milestones(
-        self, fact: Literal, things: tuple[str, ...], later: frozenset[Literal]
-    ) -> Iterator[Milestone]:
-        """The milestones of the needs come first, then the fact's own; a thing that nothing comes
-        before has to be found first.
-        """
-        usual = self._usual_way_about(fact, things)
-        if usual is None or fact in later:
-            return
-        thing = next(arg for arg in fact.atom.args if arg in things)
-        before = self._needs_before(fact, things)
-        role = _role_of(thing, before.binding)
-        earlier: list[Milestone] = []
-        for need in before.needs:
-            for milestone in self._milestones(need.fact, things, later | {fact}):
-                if milestone.thing == thing:
-                    earlier.append(milestone)
-        if not earlier:
-            found = Literal(Atom("found", (thing,)))
-            earlier.append(Milestone(found, f"find_{role}", thing, found=True))
-        yield from earlier
-        yield Milestone(fact, f"{usual.action}_{role}", thing)
 
 
 def _to_reach(milestones: Iterable[Milestone], missing: Container[Literal]) -> list[Milestone]:
@@ -465,14 +368,6 @@ def _progress_on(route: _Route, current: Milestone | None) -> Progress:
     target = kind_of(current.thing) if current.found else current.thing
     done = route.total - len(route.todo)
     return Progress(current.name, target, done, route.total)
-
-
-def _role_of(thing: str, binding: Mapping[str, str]) -> str:
-    """The variable that is bound to a thing."""
-    for name, bound in binding.items():
-        if bound == thing:
-            return name
-    return "object"
 
 
 def standing_by_sentence(belief: Belief) -> GoalStanding:

@@ -26,7 +26,6 @@ from rpms.paper.prompt import (
 )
 from rpms.paper.recall import Ranked, Ranking, Retrieval
 from rpms.paper.verdict import Candidate, Fate, Mask, Verdict
-from rpms.paper.wording import memory_line
 
 _MISSED_LISTED = 2
 """Entries below θ that a decision lists for each kind."""
@@ -140,15 +139,20 @@ def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, .
     return tuple(kept)
 
 
-def note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple[Candidate, ...]:
-    """Give the memories that the budget cut their verdict."""
+def note_crowded_out(
+    candidates: tuple[Candidate, ...], told: Iterable[str], prompt: Prompt
+) -> tuple[Candidate, ...]:
+    """Give the memories that the budget cut their verdict; `told` are those to be shown, in
+    words.
+    """
     cut = Counter(item.text for item in prompt.cut if item.part is Part.MEMORY)
     if not cut:
         return candidates
     no_room = Verdict(Fate.CROWDED, "no room within the memory budget")
+    lines = iter(told)
     noted = []
     for candidate in candidates:
-        line = memory_line(candidate) if candidate.verdict.fate.shown else ""
+        line = next(lines) if candidate.verdict.fate.shown else ""
         if cut[line]:
             cut[line] -= 1
             noted.append(candidate.judged(no_room))

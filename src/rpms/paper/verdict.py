@@ -90,6 +90,8 @@ class Candidate:
 
     def judged(self, verdict: Verdict) -> Self:
         """The candidate with another verdict."""
+        if verdict is self.verdict:
+            return self
         return type(self)(self.entry, self.score, self.rank, verdict, self.adapted)
 
 

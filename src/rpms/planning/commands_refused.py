@@ -99,6 +99,6 @@ def surroundings(command: str, rules: ActiveRules, situation: Situation) -> Surr
         return Surroundings(str(belief.signature()), belief.fingerprint)
     facts: list[tuple[NamedFact, bool | None]] = []
     for over_parameters in atoms_over(rules, instance.schema):
-        atom = over_parameters.bind(instance.binding)
-        facts.append(((atom.predicate, atom.args), situation.truth(atom).known))
+        predicate, args = over_parameters.bind(instance.binding)
+        facts.append(((predicate, args), situation.value(predicate, args)))
     return Surroundings(belief.location, belief.holding, tuple(facts))

@@ -79,7 +79,12 @@ class Planning:
         return PlanAdvice(self._context(now), rules, memories, self.adviser, seen)
 
     def _context(self, now: StepContext) -> AdaptContext:
-        return AdaptContext.of(now, self.whereabouts(now.experience))
+        """The step at hand as memories are bound to it, one for adapting and advising."""
+        key = (self, "context")
+        if key not in now.kept:
+            now.kept[key] = AdaptContext.of(now, self.whereabouts(now.experience))
+        found: AdaptContext = now.kept[key]
+        return found
 
     def binding(self, experience: Recollection) -> Adapt | None:
         """The way in which memories are bound to the present; None if they stay as stored."""

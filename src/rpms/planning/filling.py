@@ -48,6 +48,9 @@ class _Partial(NamedTuple):
         return Filled(self.binding, (*self.here, *self.elsewhere), self.price)
 
 
+_NOTHING_CHOSEN = _Partial({})
+
+
 class _Choice(NamedTuple):
     """A parameter, and the names with which all holds that is needed of it alone."""
 
@@ -76,10 +79,20 @@ class Filling(Ground):
 
     def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
         super().__init__(achievers, situation)
-        self._rank = PlaceRanks(situation.goal, order)
+        self._rank = self._ranks_for(order)
         self._passed = self.known_names.passed
         self._passing = achievers.groundwork.answers_of(situation).possible
         self._spent: dict[str, set[tuple[str, ...]]] = {}
+
+    def _ranks_for(self, order: Order) -> PlaceRanks:
+        """The ranks of places by an order: those of the step before, where goal and order are the
+        same.
+        """
+        goal = self.situation.goal
+        kept = self.known_names.ranks
+        if kept is None or kept.goal is not goal or kept.order != order:
+            kept = self.known_names.ranks = PlaceRanks(goal, order)
+        return kept
 
     def called(self, role: str) -> Sequence[str]:
         """The names in a role."""
@@ -137,7 +150,7 @@ class Filling(Ground):
         """Every choice of names with which no need is out of the question; where lines may be
         doubted, only the first of many.
         """
-        start = self._with_needs_judged(_Partial(dict(binding)), needs)
+        start = self._with_needs_judged(needs, dict(binding))
         if start is None:
             return []
         if not levels:
@@ -165,13 +178,17 @@ class Filling(Ground):
         """
         for name in self._worth_trying(level, partial.binding):
             binding = {**partial.binding, level.parameter: name}
-            judged = self._with_needs_judged(partial._replace(binding=binding), level.needs)
+            judged = self._with_needs_judged(level.needs, binding, partial)
             if judged is not None:
                 yield judged
 
-    def _with_needs_judged(self, partial: _Partial, needs: Iterable[Need]) -> _Partial | None:
-        """A choice once more needs are judged; None if one of them is out of the question."""
-        binding, here, elsewhere, price = partial
+    def _with_needs_judged(
+        self, needs: Iterable[Need], binding: dict[str, str], before: _Partial = _NOTHING_CHOSEN
+    ) -> _Partial | None:
+        """The choice of some names, once the needs are judged that these decide beside those of
+        the choice before; None if one of them is out of the question.
+        """
+        _, here, elsewhere, price = before
         for need in needs:
             judged = self.judge(need, binding)
             if judged.possible is False:
@@ -274,25 +291,26 @@ class Filling(Ground):
         none, those with which it may hold, the likeliest first.
         """
         found: list[str] = []
-        left: list[tuple[float, str]] = []
+        left: list[tuple[str, tuple[str, ...]]] = []
         bound = dict(binding)
         for name in self.called(level.parameter):
             bound[level.parameter] = name
             filled = tuple(map(bound.get, sought.args, sought.args))
             value = self._value(sought.predicate, filled)
             if value is None:
-                left.append((self._rank(filled), name))
+                left.append((name, filled))
             elif value is not sought.negated:
                 found.append(name)
         if found:
             return found
         if len(left) > PLACES:
-            left = self._likeliest(left, level, binding)
-        return [name for _, name in left]
+            ranked = [(self._rank(filled), name) for name, filled in left]
+            return self._likeliest(ranked, level, binding)
+        return [name for name, _ in left]
 
     def _likeliest(
         self, ranked: list[tuple[float, str]], level: Level, binding: dict[str, str]
-    ) -> list[tuple[float, str]]:
+    ) -> list[str]:
         """The first few by rank; of one rank, those that lack least."""
         ranked.sort(key=itemgetter(0))
         last = ranked[PLACES - 1][0]
@@ -303,7 +321,7 @@ class Filling(Ground):
             return rank, self._lacking(level.later, {**binding, level.parameter: name})
 
         near.sort(key=order)
-        return near[:PLACES]
+        return [name for _, name in near[:PLACES]]
 
     def _passing_names(self, need: Need, parameter: str, binding: Mapping[str, str]) -> Passing:
         """The names for a parameter with which a need is not out of the question."""

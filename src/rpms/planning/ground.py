@@ -73,7 +73,8 @@ class Ground:
         """True if every effect of a move to a place holds already."""
         binding = {move.role: name}
         for effect in move.effects:
-            value = self._by_belief[effect.atom.bind(binding)]
+            predicate, args = effect.atom
+            value = self._by_belief[predicate, tuple(map(binding.get, args, args))]
             if value is not (not effect.negated):
                 return False
         return True

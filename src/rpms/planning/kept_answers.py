@@ -7,6 +7,7 @@ from rpms.logic.actions import role_of
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.goal import Goal
 from rpms.planning.wanted_facts import Achiever, Fact, Judged, Level, NamedFact, Need
+from rpms.planning.whereabouts import PlaceRanks
 
 
 class Passing(NamedTuple):
@@ -34,10 +35,10 @@ class Found(NamedTuple):
 
 
 class Expanded(NamedTuple):
-    """The edges to each fact, for a goal and an order of places."""
+    """The edges to each fact."""
 
-    goal: Goal | None
-    order: object
+    ranks: PlaceRanks | None
+    """The goal and the order of places that they are for."""
     every: dict[Fact, Found]
     best: dict[Fact, Found]
     """Only the edges that a best plan may have."""
@@ -93,10 +94,12 @@ class KnownNames:
         self.judged: dict[tuple[int, tuple[str, ...], bool | None], Judged] = {}
         """Needs of one fact, by its value."""
         self.passed: dict[tuple[object, ...], Passing] = {}
-        self.expanded = Expanded(None, None, {}, {})
+        self.expanded = Expanded(None, {}, {})
         self.fills: dict[tuple[int, bool, tuple[str, ...]], Fill] = {}
         """Names for the parameters of ways, by shape, for the best plan alone or for all, and by
         fact; for the goal and order of `expanded`."""
+        self.ranks: PlaceRanks | None = None
+        """The ranks of places that were asked for, for one goal and order."""
         if before is not None:
             self._take_over(before)
 
@@ -131,6 +134,7 @@ class KnownNames:
         for key, passing in before.passed.copy().items():
             if changed_or_role.isdisjoint(passing.asked):
                 self.passed[key] = passing
+        self.ranks = before.ranks
         expanded = before.expanded
         self.expanded = expanded._replace(
             every=_apart_from(changed_or_role, expanded.every),

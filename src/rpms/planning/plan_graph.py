@@ -54,7 +54,8 @@ class Plan:
 
     def offering(self, options: Iterable[Option]) -> Self:
         """The same plan with other options."""
-        return replace(self, options=tuple(options))
+        offered = tuple(options)
+        return self if offered == self.options else replace(self, options=offered)
 
 
 class Remedy(NamedTuple):

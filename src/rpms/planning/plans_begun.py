@@ -60,13 +60,13 @@ class PlansBegun:
         for option in options:
             if option.chain:
                 offered.setdefault(option.command, option.chain)
-        return replace(self, offered=offered, walk=walk)
+        return type(self)(self.first, offered, walk, self.walked)
 
     def having_begun(self, state: str, command: str, situation: Situation) -> Self:
         """The same once the plan that a command begins was begun."""
         chain = self.offered.get(command, ())
         begun = Begun(state, command, situation, chain, weighed=command == self.walk)
-        return replace(self, walked=(*self.walked, begun))
+        return type(self)(self.first, self.offered, self.walk, (*self.walked, begun))
 
     def having_weighed(self, plans: Iterable[Begun]) -> Self:
         """The same once some plans were blamed for leading back."""

@@ -66,15 +66,9 @@ def _tells_news(noticed: PlanNoticed, before: Situation, now: Situation) -> bool
     """True if an answer told of things that nobody had seen, or of what actions need or do other
     than that one was refused.
     """
-    seen = _things_of(before)
-    if not seen.issuperset(_things_of(now)):
+    if not before.belief.every_name.issuperset(now.belief.every_name):
         return True
     return any(one.kind != SurpriseKind.REFUSED for one in noticed.surprises)
-
-
-def _things_of(situation: Situation) -> frozenset[str]:
-    """All things of which anything is known."""
-    return frozenset[str]().union(*situation.belief.names.values())
 
 
 def compare(
@@ -136,13 +130,14 @@ def _with_effects(
     those that are due and did not come, against. What an action only may do is never due.
     """
     for effect in schema.effects:
+        value = effect.truth(done.after, binding)
+        if value is Truth.UNKNOWN:
+            continue
         line = ManualLine.of_effect(done.rules, schema, effect)
-        bound = effect.bind(binding)
-        value = bound.truth(done.after)
         if value is Truth.TRUE:
             noticed = noticed.trusting(noticed.trust.weighed(line, CONFIRMED))
-        elif value is Truth.FALSE and due and effect not in schema.supposed:
-            text = f"`{done.command}` was done, but not: {done.said(bound)}"
+        elif due and effect not in schema.supposed:
+            text = f"`{done.command}` was done, but not: {done.said(effect.bind(binding))}"
             trust = noticed.trust.weighed(line, CONTRADICTED)
             noticed = noticed.with_(SurpriseKind.ABSENT, line, text, trust)
     return noticed

@@ -154,11 +154,7 @@ class Trust:
         """True if a line was contradicted, if something happened that no line can cause, or if the
         goal's facts held without a win.
         """
-        return (
-            self.lacking
-            or self.held is not None
-            or any(value < 0 for value in self.evidence.values())
-        )
+        return self.lacking or self.held is not None or min(self.evidence.values(), default=0.0) < 0
 
     def but(self, **parts: object) -> Self:
         """The same with other parts: `replace` asks for every field by name, several times a
@@ -214,8 +210,7 @@ class Trust:
         """All that decides if there is a plan with doubts, prices apart: known things, and what
         was learned or is suspected.
         """
-        things = frozenset[str]().union(*situation.belief.names.values())
-        return things, self.learned, self.unexplained, self.held
+        return situation.belief.every_name, self.learned, self.unexplained, self.held
 
     # What actions did.
 

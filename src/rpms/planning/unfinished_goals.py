@@ -31,7 +31,7 @@ def bindings_met(purpose: Purpose, situation: Situation) -> Iterator[dict[str, s
     called = [situation.belief.called(goal.named(each)) for each in fields]
     for things in _choices(called):
         binding = dict(zip(variables, things, strict=True))
-        if all(clause.bind(binding).truth(situation) is Truth.TRUE for clause in clauses):
+        if all(clause.truth(situation, binding) is Truth.TRUE for clause in clauses):
             yield binding
 
 

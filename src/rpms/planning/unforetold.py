@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterator
 
 from rpms.logic.actions import ActionSchema, Revelation
-from rpms.logic.facts import Atom, Literal, Sort, Truth
+from rpms.logic.facts import Atom, Literal, Sort
 from rpms.logic.rules import ANYTHING, ActiveRules, kept_with_rules
 from rpms.planning.edges import UNSEEN
 from rpms.planning.facts_at_stake import facts_made, wanted_facts
@@ -18,7 +18,7 @@ def with_changes(noticed: PlanNoticed, done: TriedAction) -> PlanNoticed:
     rules = done.rules
     instance = done.instance
     learned = noticed.trust.learned.get(done.key, ())
-    changed = _unforetold(done, {*instance.schema.effects, *learned})
+    changed = _unforetold(done, (*instance.schema.effects, *learned))
     shown_before = {one.atom for one in learned if isinstance(one, Revelation)}
     shown = [seen for seen in _shown(done) if seen.atom not in shown_before]
     if not changed and not shown:
@@ -38,7 +38,9 @@ def _unforetold(done: TriedAction, known: Container[Literal | Revelation]) -> li
     set off, nor those that it may only have shown.
     """
     unknown = [fact for fact in _changed(done) if fact not in known]
-    unknown = [fact for fact in unknown if fact.signed not in _going_on_meanwhile(done)]
+    if unknown:
+        meanwhile = _going_on_meanwhile(done)
+        unknown = [fact for fact in unknown if fact.signed not in meanwhile]
     if not unknown:
         return []
     told: set[Literal] = set()
@@ -96,11 +98,12 @@ def _is_implied(rules: ActiveRules, changed: Literal) -> bool:
 
 def _shown(done: TriedAction) -> Iterator[Revelation]:
     """Unstated sights of an action that showed something."""
+    binding = {**done.instance.binding, ANYTHING: UNSEEN}
     for seen in _sights(done.rules, done.instance.schema):
-        probe = seen.atom.bind({**done.instance.binding, ANYTHING: UNSEEN})
-        if done.before.truth(probe) is not Truth.UNKNOWN:
+        predicate, args = seen.atom.bind(binding)
+        if done.before.value(predicate, args) is not None:
             continue
-        if done.after.truth(probe) is not Truth.UNKNOWN:
+        if done.after.value(predicate, args) is not None:
             yield seen
 
 

@@ -89,10 +89,9 @@ class Ways(Filling):
 
     def _edges_of_earlier_steps(self) -> dict[Fact, Found]:
         """Edges kept for the same goal and order of places; for others all is forgotten."""
-        goal = self.situation.goal
         known = self.known_names
-        if known.expanded.goal is not goal or known.expanded.order != self.order:
-            known.expanded = Expanded(goal, self.order, {}, {})
+        if known.expanded.ranks is not self._rank:
+            known.expanded = Expanded(self._rank, {}, {})
             known.fills = {}
         return known.expanded.best if self.best else known.expanded.every
 

@@ -67,8 +67,8 @@ class PlaceRanks:
     """
 
     def __init__(self, goal: Goal, order: Order) -> None:
-        self._goal = goal
-        self._order = order
+        self.goal = goal
+        self.order = order
         self._of_kind: dict[str, _KindRanks] = {}
         self._of_kinds: dict[tuple[str, ...], float] = {}
 
@@ -86,7 +86,7 @@ class PlaceRanks:
         for at, thing in enumerate(kinds):
             if self._ranks(thing).known:
                 return self._least(self._ranks(thing), (*kinds[:at], *kinds[at + 1 :]))
-        return self._least(self._ranks(self._goal.object), kinds)
+        return self._least(self._ranks(self.goal.object), kinds)
 
     @staticmethod
     def _least(ranks: _KindRanks, places: Iterable[str]) -> float:
@@ -95,8 +95,8 @@ class PlaceRanks:
     def _ranks(self, thing: str) -> _KindRanks:
         """The places for a kind of thing, by the goal's own words or else by the manual's order."""
         if thing not in self._of_kind:
-            said = self._goal.places().get(thing)
-            known: Mapping[str, float] = self._order.get(thing, {})
+            said = self.goal.places().get(thing)
+            known: Mapping[str, float] = self.order.get(thing, {})
             if said is not None:
                 known = {place: rank for rank, place in enumerate(said)}
             unlisted = max(len(known), *known.values(), 0) + UNLISTED

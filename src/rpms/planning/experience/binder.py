@@ -62,7 +62,7 @@ class Binder:
         if len(known) < 2:
             return known
         here = self._belief.location
-        return sorted(known, key=lambda name: (name not in self._here.gathered, name != here))
+        return sorted(known, key=lambda name: (not self._here.has_handled(name), name != here))
 
     def _to_fetch(self, known: Iterable[str]) -> list[str]:
         """Things that are not in hand or brought already; last those at the goal's destination,

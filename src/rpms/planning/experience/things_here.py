@@ -1,10 +1,11 @@
 """Where things are in the present room, as far as is believed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
 from rpms.logic.facts import kind_of
+from rpms.logic.rules import ANYTHING, ActiveRules, kept_with_rules
 from rpms.planning.experience.step_at_hand import StepAtHand
 from rpms.planning.lift import names_of
 
@@ -19,24 +20,26 @@ class ThingsHere:
         """Believed places of the things that were asked for: each is looked up once a step."""
 
     @cached_property
-    def _contains(self) -> tuple[str, ...]:
+    def _contains(self) -> Sequence[str]:
         """The predicates of which looking tells: that something is somewhere."""
-        predicates: dict[str, None] = {}
-        for schema in self._step.schemas.environment:
-            for seen in schema.observes:
-                args = seen.atom.args
-                if len(args) == 2 and args[0] == "_":
-                    predicates[seen.atom.predicate] = None
-        return tuple(predicates)
+        return _predicates_of_place(self._step.schemas)
 
     def place_of(self, thing: str) -> str:
         """Believed place of a thing; empty if unknown."""
         if thing not in self._places:
-            known = "" if thing in self._belief.holding else self._belief.last_seen.get(thing)
-            if known is None:
-                known = next((place for place in self._all_names if self._holds(thing, place)), "")
-            self._places[thing] = known
+            place = self._place_noted(thing)
+            if place is None:
+                place = next((name for name in self._all_names if self._holds(thing, name)), "")
+            self._places[thing] = place
         return self._places[thing]
+
+    def _place_noted(self, thing: str) -> str | None:
+        """Place where a thing was last seen, none for one in hand; None if nobody saw it."""
+        return "" if thing in self._belief.holding else self._last_seen.get(thing)
+
+    @cached_property
+    def _last_seen(self) -> Mapping[str, str]:
+        return self._belief.last_seen
 
     @cached_property
     def _all_names(self) -> Iterable[str]:
@@ -71,10 +74,14 @@ class ThingsHere:
             and kind_of(self.place_of(thing)) == self._step.situation.goal.destination
         )
 
-    @cached_property
-    def gathered(self) -> frozenset[str]:
-        """The places where things handled before are now."""
-        return frozenset(map(self.place_of, self._handled))
+    def has_handled(self, place: str) -> bool:
+        """True if a thing that was handled before is at a place now."""
+        for thing in self._handled:
+            # asked first, since to find a thing is to ask of every place
+            may_be_there = self._place_noted(thing) is not None or self._holds(thing, place)
+            if may_be_there and self.place_of(thing) == place:
+                return True
+        return False
 
     def missing(self) -> Iterator[str]:
         """Kinds named by the goal of which no thing is known, or only things already at the
@@ -84,3 +91,15 @@ class ThingsHere:
         for kind in (goal.object, goal.destination):
             if kind and all(map(self.settled, self._belief.called(kind))):
                 yield kind
+
+
+@kept_with_rules
+def _predicates_of_place(rules: ActiveRules) -> Sequence[str]:
+    """The predicates by which looking tells that something is somewhere."""
+    predicates: dict[str, None] = {}
+    for schema in rules.environment:
+        for seen in schema.observes:
+            args = seen.atom.args
+            if len(args) == 2 and args[0] == ANYTHING:
+                predicates[seen.atom.predicate] = None
+    return tuple(predicates)

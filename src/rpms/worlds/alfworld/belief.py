@@ -313,7 +313,7 @@ class AlfworldBelief(Belief):
             "Holding": self._hand_in_words(),
             "Location": self._location_in_words(),
             "Here": self._here_in_words(),
-            "Open": _ranges(self.opened()),
+            "Open": _ranges(tuple(self.opened())),
             "Seen": self._goal_things_seen(),
             "Not yet searched": self._left_in_words(),
         }
@@ -324,7 +324,7 @@ class AlfworldBelief(Belief):
         if not self.places:
             return ""
         left = [place for place in self.places if place not in self.seen]
-        return _ranges(left) or "nothing"
+        return _ranges(tuple(left)) or "nothing"
 
     def _states_of(self, thing: str) -> list[str]:
         return sorted(self.states.get(thing, ()))
@@ -343,7 +343,7 @@ class AlfworldBelief(Belief):
         others = [each for each in self.sites.at(self.site or "") if each != self.location]
         if not others:
             return self.location
-        return f"{self.location} (same place: {_ranges(others)})"
+        return f"{self.location} (same place: {_ranges(tuple(others))})"
 
     def _here_in_words(self) -> str:
         """Contents of the place at hand, the goal's kinds first."""
@@ -451,7 +451,8 @@ AlfworldBelief.answers = asking(
 """Deeds (`heated`, …) are false until done or seen."""
 
 
-def _ranges(places: Iterable[str]) -> str:
+@lru_cache(maxsize=4_096)
+def _ranges(places: tuple[str, ...]) -> str:
     """Places by kind, with numbers in a row written as one: `cabinet 1-6, fridge 1`."""
     numbers: dict[str, list[int]] = {}
     for place in places:

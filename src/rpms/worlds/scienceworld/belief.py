@@ -10,7 +10,7 @@ from inspect import signature
 from typing import Self
 
 from rpms.logic.belief import Numbers, StateSignature
-from rpms.logic.facts import Atom, Truth
+from rpms.logic.facts import Atom, Truth, is_unseen
 from rpms.logic.goal import Goal, GoalStep
 from rpms.logic.inquiry import Gauge
 from rpms.logic.quantities import Decided
@@ -130,9 +130,10 @@ class ScienceBelief(Scene):
             return None
         if predicate in RECIPES:
             return RECIPES[predicate](self, *names)
+        if not is_unseen(names):
+            return PREDICATES[predicate](self, *names)
         kinds = [name.removesuffix(" ?") for name in names]  # a thing never seen goes by its kind
-        is_unseen = kinds[-1:] != list(names[-1:])
-        if is_unseen and predicate in ("here", "portable", "with"):
+        if names[-1].endswith(" ?") and predicate in ("here", "portable", "with"):
             return self._answer_of_unseen(predicate, kinds)
         return PREDICATES[predicate](self, *kinds)
 

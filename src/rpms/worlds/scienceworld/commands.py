@@ -8,6 +8,7 @@ leaves no choice.
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from rpms.worlds.base import Command
@@ -60,14 +61,17 @@ class _Form(NamedTuple):
     what: str
 
 
+@lru_cache(maxsize=4_096)
 def _without_signs(text: str) -> str:
     return _ENDS.sub("", text)
 
 
+@lru_cache(maxsize=4_096)
 def _in_small_letters(text: str) -> str:
     return _WORDS.sub(lambda word: word[0].lower(), text)
 
 
+@lru_cache(maxsize=4_096)
 def _without_articles(text: str) -> str:
     if _LETTER.search(text) or _SURFACE.search(text):
         return text
@@ -87,17 +91,26 @@ def _reworded(text: str, belief: Scene) -> list[str]:
     """The rewordings of a command, one after the other."""
     if text in SYNONYMS["whole"]:
         return [SYNONYMS["whole"][text]]
-    found = []
-    for pattern, instead in _VERBS:
-        changed = pattern.sub(instead, text, count=1)
-        if changed != text:
-            found.append(changed)
-            text = changed
+    found = list(_with_usual_verb(text))
+    if found:
+        text = found[-1]
     door = _DOOR.match(text)
     room = (door["after"] or door["before"]) if door else ""
     if door and room in belief.exits.get(belief.room or "", ()):
         found.append(f"{door[1]} door to {room}")
     return found
+
+
+@lru_cache(maxsize=4_096)
+def _with_usual_verb(text: str) -> tuple[str, ...]:
+    """The rewordings that put a usual verb in place of another, one after the other."""
+    found: list[str] = []
+    for pattern, instead in _VERBS:
+        changed = pattern.sub(instead, text, count=1)
+        if changed != text:
+            found.append(changed)
+            text = changed
+    return tuple(found)
 
 
 _OPENING = "Ambiguous request:"

@@ -103,9 +103,10 @@ class Scene(Belief):
         """The belief with some fields changed; faster than `replace`, which would ask for every
         field by name, several times a step.
         """
+        known = vars(self)
+        fields = {name: known[name] for name in self.__dataclass_fields__}
         other = object.__new__(type(self))
-        for name in self.__dataclass_fields__:  # without what was derived from them
-            vars(other)[name] = changes.get(name, vars(self)[name])
+        vars(other).update(fields, **changes)  # without what was derived from them
         return other
 
     def age(self, name: str) -> int:

@@ -60,6 +60,8 @@ def update(belief: ScienceBelief, action: str | None, observation: str) -> Scien
     for recipe in EVERY_RECIPE:
         if recipe.notes:
             readings |= dict(recipe.notes(belief, after, command))
+    if readings == after.readings:
+        return after  # with what the notes asked of it
     return after.but(readings=readings)
 
 
