@@ -8,22 +8,11 @@ in the same episode shows nothing more, for a line or against it.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from rpms.induction.conclusions.action_model import Induced, induced
 from rpms.induction.evidence.attempts import Attempt, Book, Probe
-from rpms.induction.evidence.columns import all_of
-from rpms.induction.evidence.literals import (
-    Signed,
-    count_independent,
-    has_names,
-    kind_in,
-    literal_of,
-    literals_after,
-    signed,
-    steps_of,
-    union,
-)
+from rpms.induction.evidence.columns import Steps, all_of, columns_of, opposite
+from rpms.induction.evidence.literals import has_names, kind_in, literal_of, mask_of
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.bits import bits
@@ -31,25 +20,12 @@ from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.rules import ANYTHING, Predicate
 
 
-class Success(NamedTuple):
-    """A success, with the literals that held and failed before and after it."""
-
-    attempt: Attempt
-    before: Signed
-    after: Signed
-
-    def made(self, bit: int) -> bool:
-        """True if a literal failed before it and held after it."""
-        return bool(self.before.fails >> bit & self.after.holds >> bit & 1)
-
-    def left_false(self, bit: int) -> bool:
-        """True if a literal failed before it and after it."""
-        return bool(self.before.fails >> bit & self.after.fails >> bit & 1)
-
-
 @dataclass(eq=False)
 class Outcomes:
-    """Effects and revelations of an action, from its successes."""
+    """Effects and revelations of an action, from its successes.
+
+    Some successes are a number with a bit for each, their place among the attempts (`columns`).
+    """
 
     book: Book
     needed: frozenset[Atom] = frozenset()
@@ -57,28 +33,51 @@ class Outcomes:
     finding out."""
 
     def __post_init__(self) -> None:
-        self.size = len(self.book.facts)
-        successes = self.book.successes
-        plain = [attempt for attempt in successes if not attempt.names_twice]
-        self.rows = [self._success(attempt) for attempt in plain or successes]
-
-    def _success(self, attempt: Attempt) -> Success:
-        before = signed(attempt.true, attempt.false, self.size)
-        return Success(attempt, before, literals_after(attempt, self.size))
+        self._columns = columns_of(self.book)
+        self._literals = 2 * self._columns.size
+        won = self._columns.won
+        self._every = won & ~self._columns.names_twice or won
+        """The successes with different things; all, if there are none."""
 
     def _literal(self, bit: int) -> Literal:
         return literal_of(self.book.facts, bit)
 
+    def _attempts(self, some: int) -> Iterator[Attempt]:
+        for place in bits(some):
+            yield self._columns.rows[place].attempt
+
+    def _steps(self, some: int) -> Steps:
+        return Steps(self._columns.rows, some)
+
+    def _count(self, some: int) -> int:
+        """Number of independent witnesses among some successes."""
+        return self._columns.independent(some)
+
     @cached_property
     def _independent(self) -> int:
         """Number of independent successes."""
-        return count_independent(self.rows)
+        return self._count(self._every)
 
-    def _held_after(self, bit: int) -> list[Success]:
-        return [row for row in self.rows if row.after.holds >> bit & 1]
+    # The successes before and after which a literal held, failed or was known.
 
-    def _failed_after(self, bit: int) -> list[Success]:
-        return [row for row in self.rows if row.after.fails >> bit & 1]
+    def _failed_before(self, bit: int) -> int:
+        return self._columns.holding[opposite(bit, self._literals)] & self._every
+
+    def _held_after(self, bit: int) -> int:
+        return self._columns.after[bit] & self._every
+
+    def _failed_after(self, bit: int) -> int:
+        return self._columns.after[opposite(bit, self._literals)] & self._every
+
+    def _known_before(self, bit: int) -> int:
+        return self._columns.holding[bit] & self._every | self._failed_before(bit)
+
+    def _known_after(self, bit: int) -> int:
+        return self._held_after(bit) | self._failed_after(bit)
+
+    def _made(self, bit: int) -> int:
+        """The successes in which a literal came to hold that had failed."""
+        return self._failed_before(bit) & self._held_after(bit)
 
     # Effects.
 
@@ -119,10 +118,11 @@ class Outcomes:
         known to fail.
         """
         seen = self._held_after(bit)
-        enough = count_independent(seen) >= LIMITS.mostly * self._independent
+        enough = self._count(seen) >= LIMITS.mostly * self._independent
         if enough and not self._failed_after(bit):
             clause = Clause((self._literal(bit),))
-            yield induced(clause, steps_of(seen), unknown=len(self.rows) - len(seen))
+            unknown = self._every & ~seen
+            yield induced(clause, self._steps(seen), unknown=unknown.bit_count())
 
     @cached_property
     def certain(self) -> list[Induced]:
@@ -139,23 +139,24 @@ class Outcomes:
         """A fact that successes bring about; None where too many contradict it, or too few
         show it.
         """
-        changed = [row for row in self.rows if self._came_about(row, bit)]
         seen = self._held_after(bit)
+        changed = seen if self._new >> bit & 1 else self._made(bit)
         against = self._failed_after(bit)
         literal = self._literal(bit)
-        confirmed = count_independent(changed)
-        shown = count_independent(seen)
-        contradicted = count_independent(against)
+        confirmed = self._count(changed)
+        shown = self._count(seen)
+        contradicted = self._count(against)
         refuted = contradicted >= confirmed or contradicted > LIMITS.exceptions * shown
         # of one of many things, what was seen of the slots says it better
         by_luck = has_names(literal.atom) and 2 * confirmed < self._independent
         if refuted or by_luck or shown < LIMITS.mostly * self._independent:
             return None
+        unknown = self._every & ~seen
         return induced(
             Clause((literal,)),
-            confirmed=steps_of(changed),
-            against=steps_of(against),
-            unknown=len(self.rows) - len(seen),
+            confirmed=self._steps(changed),
+            against=self._steps(against),
+            unknown=unknown.bit_count(),
         )
 
     def _restates(self, literal: Literal, others: Iterable[Literal]) -> bool:
@@ -167,19 +168,17 @@ class Outcomes:
         for other in others:
             if has_names(other.atom) or other.negated != literal.negated:
                 continue
-            named = {other.atom.bind(slots_of(row.attempt.names)) for row in self.rows}
+            every = self._attempts(self._every)
+            named = {other.atom.bind(slots_of(attempt.names)) for attempt in every}
             if named == {literal.atom}:
                 return True
         return False
 
     def _candidates(self) -> Iterator[int]:
         """Literals that came to hold in some success."""
-        made = union(row.before.fails & row.after.holds for row in self.rows)
-        return bits(made | self._new)
-
-    def _came_about(self, row: Success, bit: int) -> bool:
-        """True if a literal came to hold in a success, or is one that nobody knew before."""
-        return row.made(bit) or bool(self._new >> bit & row.after.holds >> bit & 1)
+        for bit in range(self._literals):
+            if self._new >> bit & 1 or self._made(bit):
+                yield bit
 
     @cached_property
     def _new(self) -> int:
@@ -188,16 +187,19 @@ class Outcomes:
         """
         if self._independent < LIMITS.several:
             return 0
-        known = union(row.before.known for row in self.rows)
-        # a fact that is sometimes false may be found true by merely looking
-        known |= union(attempt.false for attempt in self.book.attempts)
-        known |= union(drawn.false for drawn in self.book.imagined)
-        # of one of many things, that it was so is luck
+        found = []
         for place, atom in enumerate(self.book.facts):
-            if has_names(atom):
-                known |= 1 << place
-        always = _telling_apart((row.after for row in self.rows), ())
-        return always & all_of(self.size) & ~known
+            # of one of many things, that it was so is luck
+            if not has_names(atom) and self._is_new(place):
+                found.append(place)
+        return mask_of(found)
+
+    def _is_new(self, fact: int) -> bool:
+        if self._held_after(fact) != self._every or self._known_before(fact):
+            return False
+        # a fact that is sometimes false may be found true by merely looking
+        denied = opposite(fact, self._literals)
+        return not self._columns.holding[denied] and not self._columns.drawn_with[denied]
 
     @cached_property
     def conditional(self) -> list[Induced]:
@@ -210,36 +212,35 @@ class Outcomes:
             literal = self._literal(bit)
             if literal in certain or has_names(literal.atom):
                 continue
-            made = [row for row in self.rows if row.made(bit)]
+            made = self._made(bit)
             given = self._condition(bit, made)
             if given is not None:
-                found.append(induced(Clause((literal,)), steps_of(made), given=given))
+                found.append(induced(Clause((literal,)), self._steps(made), given=given))
         return found
 
-    def _condition(self, bit: int, made: Sequence[Success]) -> Literal | None:
+    def _condition(self, bit: int, made: int) -> Literal | None:
         """The fact before an action that tells whether a literal comes about.
 
         `made`: the successes in which it did.
         """
-        left_false = [row for row in self.rows if row.left_false(bit)]
-        if not left_false and count_independent(made) >= LIMITS.several:
+        left_false = self._failed_before(bit) & self._failed_after(bit)
+        if not left_false and self._count(made) >= LIMITS.several:
             # of what is switched both ways, and of what nobody sees who has not looked
             return self._literal(bit).opposite()
-        return self._reason(_told_before(made, left_false), made, left_false)
+        return self._reason(made, left_false, self._columns.holding)
 
-    def _reason(
-        self, telling: int, some: Sequence[Success], others: Sequence[Success]
-    ) -> Literal | None:
-        """The first fact that tells some successes from others, else the kind of one of their
-        things that does. `telling`: such facts, as bits.
+    def _reason(self, some: int, others: int, holding: Sequence[int]) -> Literal | None:
+        """The first of the facts that tell some successes from others, else the kind of one of
+        their things that does. `holding`: by literal, the attempts with which it held.
         """
-        if min(count_independent(some), count_independent(others)) < LIMITS.telling:
+        if min(self._count(some), self._count(others)) < LIMITS.telling:
             return None
-        if telling:
-            return self._literal(next(bits(telling)))
+        telling = _first_telling(some, others, holding)
+        if telling is not None:
+            return self._literal(telling)
         for slot in range(len(self.book.slots)):
-            kinds = {row.attempt.kinds[slot] for row in some}
-            kinds_of_others = {row.attempt.kinds[slot] for row in others}
+            kinds = {attempt.kinds[slot] for attempt in self._attempts(some)}
+            kinds_of_others = {attempt.kinds[slot] for attempt in self._attempts(others)}
             if len(kinds) == 1 and kinds.isdisjoint(kinds_of_others):
                 return kind_in(slot, *kinds)
         return None
@@ -250,15 +251,15 @@ class Outcomes:
 
         One such end may have had any cause: the guard refuses by it only after a second.
         """
-        lost = [row for row in self.rows if row.attempt.lost]
-        survived = [row for row in self.rows if not row.attempt.lost]
-        if count_independent(lost) < LIMITS.decisive or not survived:
+        lost = self._columns.lost & self._every
+        survived = self._every & ~lost
+        if self._count(lost) < LIMITS.decisive or not survived:
             return None
-        telling = _told_before(lost, survived)
-        if not telling:
+        # facts come before their negations
+        telling = _first_telling(lost, survived, self._columns.holding)
+        if telling is None:
             return None
-        first = next(bits(telling))  # facts come before their negations
-        return induced(Clause((self._literal(first),)), steps_of(lost))
+        return induced(Clause((self._literal(telling),)), self._steps(lost))
 
     # Revelations.
 
@@ -279,9 +280,8 @@ class Outcomes:
         for place, atom in enumerate(self.book.facts):
             if atom in made or atom in self.needed or not self._may_reveal(place, atom):
                 continue
-            unknown = [row for row in self.rows if not row.before.known >> place & 1]
-            shown = [row for row in unknown if row.after.known >> place & 1]
-            yield from self._revealed(atom, unknown, shown)
+            unknown = self._every & ~self._known_before(place)
+            yield from self._revealed(atom, unknown, unknown & self._known_after(place))
 
     def _may_reveal(self, place: int, atom: Atom) -> bool:
         """True if a fact is neither about a thing by its name, nor about where the agent is, nor
@@ -293,7 +293,7 @@ class Outcomes:
             return True
         # a fact never true of its things after the action follows from it: a thing put down is in
         # no hand
-        return any(row.after.holds >> place & 1 for row in self.rows)
+        return bool(self._held_after(place))
 
     def _of_all_such(self) -> Iterator[Induced]:
         """Facts about all there is of something, as far as a probe for it tells."""
@@ -302,17 +302,13 @@ class Outcomes:
             if probe is None:
                 continue
             unknown = self._asked_in_vain(probe, place)
-            shown = [row for row in unknown if row.attempt.revealed_after >> place & 1]
+            shown = unknown & self._columns.revealed_after[place]
             yield from self._revealed(atom, unknown, shown)
 
-    def _asked_in_vain(self, probe: Probe, place: int) -> list[Success]:
+    def _asked_in_vain(self, probe: Probe, place: int) -> int:
         """Successes since there is a probe, before which it told nothing of a revelation."""
-        probed = {attempt.witness for attempt in self.book.attempts[probe.since :]}
-        found = []
-        for row in self.rows:
-            if row.attempt.witness in probed and not row.attempt.revealed >> place & 1:
-                found.append(row)
-        return found
+        earlier = all_of(probe.since)
+        return self._every & ~earlier & ~self._columns.revealed[place]
 
     def _of_unnamed(self, explained: set[str]) -> Iterator[Induced]:
         """Facts that became known of things it does not name, with none of such left unknown;
@@ -337,58 +333,42 @@ class Outcomes:
         """A revelation of things that the action does not name, where successes mostly left none
         of these unknown.
         """
-        seen = []
-        complete = []
-        for row in self.rows:
-            is_hidden = row.attempt.hidden >> place & 1
-            is_shown = row.attempt.shown >> place & 1
-            if is_shown or is_hidden:
-                seen.append(row)
-            if is_shown and not is_hidden:
-                complete.append(row)
-        confirmed = count_independent(complete)
+        shown = self._columns.shown[place] & self._every
+        hidden = self._columns.hidden[place] & self._every
+        seen = shown | hidden
+        complete = shown & ~hidden
+        confirmed = self._count(complete)
         asked = min(self._independent, LIMITS.glimpsed)
-        nearly_all = confirmed >= LIMITS.mostly * count_independent(seen)
+        nearly_all = confirmed >= LIMITS.mostly * self._count(seen)
         if nearly_all and confirmed >= LIMITS.sometimes * asked:
             yield from self._revealed(atom, seen, complete)
 
-    def _revealed(
-        self, atom: Atom, unknown: Iterable[Success], shown: Sequence[Success]
-    ) -> Iterator[Induced]:
+    def _revealed(self, atom: Atom, unknown: int, shown: int) -> Iterator[Induced]:
         """A revelation, where enough of the successes that could show it did; or under a
         condition, where one tells which did.
 
         `unknown`: the successes that could show it.
         """
-        confirmed = count_independent(shown)
+        confirmed = self._count(shown)
         if confirmed < LIMITS.several:
             return
-        steps = steps_of(shown)
-        shown_at = set(steps)
-        hidden = [row for row in unknown if row.attempt.witness not in shown_at]
+        steps = self._steps(shown)
+        hidden = unknown & ~shown
         clause = Clause((Literal(atom),))
-        if confirmed >= LIMITS.mostly * (confirmed + count_independent(hidden)):
-            yield induced(clause, steps, unknown=len(hidden))
+        if confirmed >= LIMITS.mostly * (confirmed + self._count(hidden)):
+            yield induced(clause, steps, unknown=hidden.bit_count())
             return
-        telling = _telling_apart((row.after for row in shown), (row.after for row in hidden))
-        given = self._reason(telling, shown, hidden)
+        given = self._reason(shown, hidden, self._columns.after)
         if given is not None:
             yield induced(clause, steps, given=given)
 
 
-def _told_before(some: Iterable[Success], others: Iterable[Success]) -> int:
-    """Literals that held before some successes and failed before all others, as bits."""
-    return _telling_apart((row.before for row in some), (row.before for row in others))
-
-
-def _telling_apart(some: Iterable[Signed], others: Iterable[Signed]) -> int:
-    """Literals that held in all of some states and failed in all others, as bits.
-
-    Of no states at all, any literal is: all bits are set.
+def _first_telling(some: int, others: int, holding: Sequence[int]) -> int | None:
+    """The first literal that held with all of some attempts and failed with all others; None if
+    none did. `holding`: by literal, the attempts with which it held.
     """
-    found = -1
-    for state in some:
-        found &= state.holds
-    for state in others:
-        found &= state.fails
-    return found
+    for bit, held in enumerate(holding):
+        failed = holding[opposite(bit, len(holding))]
+        if held & some == some and failed & others == others:
+            return bit
+    return None

@@ -42,8 +42,8 @@ class AttemptTable:
         """By literal, the attempts before which it held."""
         self.first_wins = columns.first_wins
         """The first success on each occasion."""
-        self.shown = columns.shown.copy()
-        """By literal, the successes after which it held, and before which it did not."""
+        self.after = columns.after.copy()
+        """By literal, the successes after which it held."""
         self.made_false = columns.made_false
         """Facts that every success made false whose things were all different."""
         self.drawn_with = columns.drawn_with.copy()
@@ -73,6 +73,18 @@ class AttemptTable:
     def wins_without(self, bit: int) -> int:
         """The successes before which a literal failed."""
         return self.failing(bit) & self.won
+
+    def with_holding(self, some: int, literals: int) -> int:
+        """Of some attempts, those before which all of some literals held."""
+        for bit in bits(literals):
+            some &= self.holding[bit]
+        return some
+
+    def without_failing(self, some: int, literals: int) -> int:
+        """Of some attempts, those before which none of some literals failed."""
+        for bit in bits(literals):
+            some &= ~self.failing(bit)
+        return some
 
     def in_any(self, some: int) -> int:
         """Literals that held before any of some attempts."""

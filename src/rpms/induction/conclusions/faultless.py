@@ -30,20 +30,21 @@ class Faultless:
         true, and nothing that may be needed is known to be false.
         """
         found = []
-        for row in self.table.losses:
+        for place in bits(self._with_all_met()):
+            row = self.table.rows[place]
             was_done = row.attempt.witness in self.table.repeated
-            if not was_done and self._met_all(row) and not self._lacks_a_pair(row):
+            has_pairs = all(row.holds & pair for pair in self.pairs.masks)
+            if has_pairs and not was_done and not self._lacks_a_pair(row):
                 found.append(row.attempt)
         return found
 
-    def _met_all(self, refusal: Row) -> bool:
-        """True if all that explains other refusals is known to have been true."""
+    def _with_all_met(self) -> int:
+        """Refusals in which all that explains others is known to have been true."""
+        table = self.table
         required = self.explanations.required
         # names that say no kind are blamed only where all that may be needed is known to be true
-        needed = required if self.table.names_for_kinds else self.explanations.explaining
-        if refusal.holds & needed != needed or refusal.fails & required:
-            return False
-        return all(refusal.holds & pair for pair in self.pairs.masks)
+        needed = required if table.names_for_kinds else self.explanations.explaining
+        return table.without_failing(table.with_holding(table.lost, needed), required)
 
     def _lacks_a_pair(self, refusal: Row) -> bool:
         """True if two facts may both have been missing of which one held in the successes: these

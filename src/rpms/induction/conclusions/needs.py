@@ -28,7 +28,7 @@ from rpms.induction.conclusions.faultless import Faultless
 from rpms.induction.conclusions.proofs import Proofs
 from rpms.induction.conclusions.safe_bound import SafeBound
 from rpms.induction.evidence.attempts import Book
-from rpms.induction.evidence.literals import Row, count_independent, steps_of, union
+from rpms.induction.evidence.literals import Row, steps_of, union
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.bits import bits
 from rpms.logic.facts import Clause, Literal
@@ -104,20 +104,15 @@ class Needs:
             return False
         if _in_more_episodes(against, max(1.0, LIMITS.exceptions * held)):
             return False
-        known = []
-        lacking = []
-        for row in self._unexplained:
-            if row.known >> bit & 1:
-                known.append(row)
-            if row.fails >> bit & 1:
-                lacking.append(row)
-        enough = max(LIMITS.either, LIMITS.mostly * count_independent(known))
-        return count_independent(lacking) >= enough
+        table = self.table
+        known = table.independent(self._unexplained & table.known_in(bit))
+        lacking = table.independent(self._unexplained & table.failing(bit))
+        return lacking >= max(LIMITS.either, LIMITS.mostly * known)
 
     @cached_property
-    def _unexplained(self) -> list[Row]:
+    def _unexplained(self) -> int:
         """Refusals in which nothing is known to have failed that may be needed."""
-        return [row for row in self.table.losses if not row.fails & self.bound.safe]
+        return self.table.without_failing(self.table.lost, self.bound.safe)
 
     def _finding_of_safe(self, bit: int, clause: Clause) -> NeedFinding:
         if not self.bound.tested >> bit & 1:

@@ -107,9 +107,10 @@ class SafeBound:
         found = 0
         for bit in bits(self.safe):
             # of the same names, what the first success has shown is known to the others
-            known = (table.holding[bit] & table.first_wins).bit_count()
-            shown = (table.shown[bit] & table.first_wins).bit_count()
+            before = table.holding[bit] & table.first_wins
+            shown = table.after[bit] & table.first_wins & ~before
+            known_too_late = before.bit_count() < shown.bit_count()
             held = table.wins_with(bit).bit_count()
-            if known < shown or held < LIMITS.seldom_known * len(table.wins):
+            if known_too_late or held < LIMITS.seldom_known * len(table.wins):
                 found |= 1 << bit
         return found

@@ -2,6 +2,7 @@
 and in which attempts a fact held. What is seen later is added to it.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import overload
@@ -28,8 +29,18 @@ class Columns:
         self.won = 0  # The attempts that worked
         self.holding = [0] * (2 * self.size)
         """By literal, the attempts before which it held."""
-        self.shown = [0] * (2 * self.size)
-        """By literal, the successes after which it held, and before which it did not."""
+        self.after = [0] * (2 * self.size)
+        """By literal, the successes after which it held."""
+        self.names_twice = 0  # The successes with one thing in two slots
+        self.lost = 0  # The successes that lost the task
+        self.revealed = defaultdict[int, int](int)
+        """By revelation, the successes before which it was known."""
+        self.revealed_after = defaultdict[int, int](int)
+        """And those after which it was."""
+        self.shown = defaultdict[int, int](int)
+        """By revelation, the successes that showed something of things they do not name."""
+        self.hidden = defaultdict[int, int](int)
+        """And those that left something of these unknown."""
         self.first_wins = 0
         """The first success on each occasion."""
         self.made_false = all_of(self.size)
@@ -86,14 +97,29 @@ class Columns:
         attempt = row.attempt
         self.won |= this
         after = literals_after(attempt, self.size)
-        for bit in bits(after.holds & ~row.holds):
-            self.shown[bit] |= this
-        if not attempt.names_twice:
+        for bit in bits(after.holds):
+            self.after[bit] |= this
+        self._add_revelations(attempt, this)
+        if attempt.lost:
+            self.lost |= this
+        if attempt.names_twice:
+            self.names_twice |= this
+        else:
             self.made_false &= after.fails
         occasion = attempt.occasion
         if occasion not in self._won_on:
             self._won_on.add(occasion)
             self.first_wins |= this
+
+    def _add_revelations(self, attempt: Attempt, this: int) -> None:
+        for place in bits(attempt.revealed):
+            self.revealed[place] |= this
+        for place in bits(attempt.revealed_after):
+            self.revealed_after[place] |= this
+        for place in bits(attempt.shown):
+            self.shown[place] |= this
+        for place in bits(attempt.hidden):
+            self.hidden[place] |= this
 
     def _count(self, attempt: Attempt, this: int) -> None:
         """Count an attempt as a witness, or together with those that it repeats."""
