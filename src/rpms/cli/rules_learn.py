@@ -112,8 +112,7 @@ def learn(
     say("\n".join(_report(result, out)))
     console.print(_table(result.verification))
     if memory is not None:
-        manual = read_manual(universal_tier(), manual_text(out))
-        count = write_memory_of(memory, found, manual, result.traces)
+        count = write_memory_of(memory, found, result.manual, result.traces)
         say(f"{count} entries in {memory}")
 
 

@@ -66,6 +66,8 @@ class RulesLearned:
 
     learned: Learned
     evidence: Evidence
+    manual: RuleManual
+    """As it was written, with edits by hand."""
     verification: Verification  # On the episodes kept aside
     played: tuple[str, ...] = ()
     """Results of the manual in play, in lines, types that were not won first."""
@@ -136,6 +138,7 @@ def learn_rules(
     return RulesLearned(
         found.learned,
         evidence,
+        manual,
         verification,
         played=tuple(played),
         edits=tuple(edits),

@@ -25,10 +25,34 @@ class GoalStanding(NamedTuple):
 
 
 def standing(rules: ActiveRules, situation: Situation) -> GoalStanding:
-    """Progress towards the goal: by the goal's facts, or by its sentence if the manual has none."""
+    """Progress towards the goal: by the goal's facts, or by its sentence if the manual has none.
+
+    What was measured last still stands where a command was refused, which changes nothing.
+    """
     if rules.purpose is None:
         return standing_by_sentence(situation.belief)
-    return Tracker(rules, situation).standing(rules.purpose)
+    last: _Measured | None = rules.kept.get(_Measured)
+    if last is None or not last.serves(situation):
+        last = _Measured(situation, Tracker(rules, situation).standing(rules.purpose))
+        rules.kept[_Measured] = last
+    return last.standing
+
+
+class _Measured(NamedTuple):
+    """Progress as it was measured in a situation."""
+
+    situation: Situation
+    standing: GoalStanding
+
+    def serves(self, situation: Situation) -> bool:
+        """True if nothing has changed since."""
+        mine = self.situation
+        return (
+            mine.belief is situation.belief
+            and mine.goal is situation.goal
+            and mine.stage == situation.stage
+            and mine.past == situation.past
+        )
 
 
 class Want(NamedTuple):
