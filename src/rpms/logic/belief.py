@@ -8,7 +8,7 @@ from itertools import chain
 from typing import ClassVar, NamedTuple, Self
 from urllib.parse import unquote
 
-from rpms.logic.facts import Atom, Facts, Literal, Truth, kind_of, parse_literal
+from rpms.logic.facts import Atom, Facts, Literal, Truth, grouped, kind_of, parse_literal
 from rpms.logic.goal import Goal, GoalStep, escape, is_named
 from rpms.logic.inquiry import Gauge, Inquiry, answer
 from rpms.logic.quantities import NOTHING_DECIDED, Decided
@@ -180,10 +180,8 @@ class Belief:
 
     @cached_property
     def _by_kind(self) -> Mapping[str, Sequence[str]]:
-        found: dict[str, list[str]] = {}
-        for name in dict.fromkeys(chain.from_iterable(self.names.values())):
-            found.setdefault(kind_of(name), []).append(name)
-        return found
+        names = dict.fromkeys(chain.from_iterable(self.names.values()))
+        return _grouped_by_kind(tuple(names))
 
     def but(self, **changes: object) -> Self:
         """The belief with some fields changed."""
@@ -253,6 +251,12 @@ class Belief:
             f"Holding: {', '.join(self.holding) or 'nothing'}",
             f"Location: {self.location or 'unknown'}",
         )
+
+
+@lru_cache(maxsize=256)
+def _grouped_by_kind(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+    """Names by their kinds; a belief mostly knows the same names as the one before."""
+    return grouped((kind_of(name), name) for name in names)
 
 
 @dataclass(frozen=True)

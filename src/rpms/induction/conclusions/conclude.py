@@ -328,6 +328,8 @@ def _scoring_deeds(
     ledger: Ledger, models: Mapping[str, ActionModel], links: Sequence[Process]
 ) -> _Deeds:
     """Actions that score, for each type of goal; orders as a whole are one of the actions."""
+    if not ledger.scores:
+        return _Deeds((), ())
     books = [ledger.books[template] for template in models]
     books.append(ledger.orders)
     effects = {}

@@ -53,6 +53,8 @@ class Explanations:
     def __post_init__(self) -> None:
         self.table = self.bound.table
         self._implied_only_by: dict[int, int] = {}
+        self._words = set(words_in(self.table.book.template))
+        self._phrasings: dict[int, Phrasing] = {}
 
     @cached_property
     def explaining(self) -> int:
@@ -65,11 +67,16 @@ class Explanations:
         kept = tested
         # facts go one by one, the seldomest known first, as long as each refusal keeps a fact that
         # was false
-        for bit in sorted(bits(tested), key=self.worth):
+        for bit in self._by_worth:
             without = kept & ~(1 << bit)
             if all(lacking & without for lacking in refusals):
                 kept = without
         return kept & union(refusals)
+
+    @cached_property
+    def _by_worth(self) -> list[int]:
+        """The tested facts, those that are given up first at the beginning."""
+        return sorted(bits(self.bound.tested), key=self.worth)
 
     def worth(self, bit: int) -> FactRank:
         """Rank of a fact among others that explain the same."""
@@ -85,11 +92,12 @@ class Explanations:
         )
 
     def _phrasing(self, bit: int) -> Phrasing:
-        fact = self.table.literal(bit).atom
-        words = set(words_in(self.table.book.template))
-        says_it = not words.isdisjoint(words_in(fact.predicate))
-        in_order = list(fact.args) == sorted(fact.args)
-        return Phrasing(says_it, in_order)
+        if bit not in self._phrasings:
+            fact = self.table.literal(bit).atom
+            says_it = not self._words.isdisjoint(words_in(fact.predicate))
+            in_order = list(fact.args) == sorted(fact.args)
+            self._phrasings[bit] = Phrasing(says_it, in_order)
+        return self._phrasings[bit]
 
     # Refusals that facts have to explain.
 
@@ -184,7 +192,9 @@ class Explanations:
         implications = implications_of(self.table.book)
         kept = possible
         doubtful = possible & ~self.explaining & ~self.bound.undone()
-        for bit in sorted(bits(doubtful), key=self.worth):
+        for bit in self._by_worth:
+            if not doubtful >> bit & 1:
+                continue
             others = kept & ~(1 << bit)
             near = self.table.is_near(bit)
             implied_by = implications.near_by if near else implications.implied_by

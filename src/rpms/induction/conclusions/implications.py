@@ -109,9 +109,10 @@ class _Case:
         if some & ~(split.false if literal.negated else split.true):
             self._refute()
             return
+        slots = sorted((*names, slot))
         for place in bits(some):
             filled = {**names, slot: pool.names[place]}
-            self.held.add((state.episode, *[filled[each] for each in sorted(filled)]))
+            self.held.add((state.episode, *map(filled.__getitem__, slots)))
 
     def _ask_without_slots(self, state: SeenState) -> None:
         """Ask about the literal as it stands, where it and the given ones are about no slot."""

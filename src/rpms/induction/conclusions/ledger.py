@@ -498,7 +498,8 @@ class Diary:
         named = {slots.get(arg) for arg in atom.args}
         found = []
         for name in dict.fromkeys(chain.from_iterable(after.names.values())):
-            if name not in named and answers[atom.bind({**slots, ANYTHING: name})]:
+            slots[ANYTHING] = name
+            if name not in named and answers[atom.bind(slots)]:
                 found.append(name)
         return found
 

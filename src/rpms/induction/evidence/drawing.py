@@ -1,12 +1,13 @@
 """Names drawn for an action's slots, such that facts about them often hold."""
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from random import Random
 from typing import NamedTuple
 
 from rpms.induction.evidence.templates import names_in
 from rpms.logic.belief import Belief
-from rpms.logic.facts import grouped, kind_of
+from rpms.logic.facts import kind_of
 
 
 class _InRoles(NamedTuple):
@@ -25,8 +26,6 @@ class NamesAround:
         self._here = belief.location
         self._places = belief.last_seen
         """By thing, where it was last seen."""
-        self._things = grouped((where, name) for name, where in self._places.items())
-        """By place, the things that were last seen there."""
         self._in_roles: dict[tuple[str, ...], _InRoles] = {}
         """By roles, the names that are known in any of them."""
         self._fitting: dict[tuple[str, frozenset[str]], Sequence[str]] = {}
@@ -80,7 +79,12 @@ class NamesAround:
             return ()
         if self._here in known.every:
             return (self._here,)
-        return self._things.get(self._here, ())
+        return self._things_here
+
+    @cached_property
+    def _things_here(self) -> Sequence[str]:
+        """The things that were last seen at the agent's place."""
+        return [name for name, where in self._places.items() if where == self._here]
 
     def of_kinds(self, role: str, kinds: frozenset[str]) -> Sequence[str]:
         """The known names in a role that are of some kinds."""

@@ -239,11 +239,11 @@ def _in_role(things: Sequence[str], role: str, names: Names) -> list[str]:
 def _lifted(facts: Iterable[Atom], named: Mapping[str, str]) -> State:
     """The facts that are about some things alone, with variables in place of these."""
     variables = {thing: variable for variable, thing in named.items()}
+    things = frozenset(variables)
     found = []
     for predicate, args in facts:
-        lifted = tuple([variables.get(arg, "") for arg in args])
-        if "" not in lifted:
-            found.append(Atom(predicate, lifted))
+        if things.issuperset(args):
+            found.append(Atom(predicate, tuple([variables[arg] for arg in args])))
     return frozenset(found)
 
 

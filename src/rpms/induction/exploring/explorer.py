@@ -1,7 +1,7 @@
 """Episodes one after the other, each so that it settles what is open after those before it."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from random import Random
@@ -35,6 +35,8 @@ class Explorer:
     _types: dict[str, str] = field(default_factory=dict)
     """By task and by its type, the types of goals that were seen."""
     _seen: dict[str, set[str]] = field(default_factory=dict)
+    _by_type: dict[str, list[Task]] = field(default_factory=dict)
+    """The tasks of an exploration by the types of their goals; empty where these have changed."""
 
     def __post_init__(self) -> None:
         self.agenda = Agenda(self.ledger, self.exploring)
@@ -103,10 +105,7 @@ class Explorer:
         types that are known as little, the one with the most tasks comes first; of its tasks, those
         of the kind that was explored least.
         """
-        by_type: dict[str, list[Task]] = {}
-        for task in tasks:
-            for type_ in self._types_of(task):
-                by_type.setdefault(type_, []).append(task)
+        by_type = self._grouped(tasks)
         unsettled = [type_ for type_ in by_type if not self.agenda.settled(type_)]
         if not unsettled:
             return tasks
@@ -116,6 +115,14 @@ class Explorer:
 
         least_known = min(unsettled, key=rank)
         return self._of_rarest_kind(by_type[least_known])
+
+    def _grouped(self, tasks: Iterable[Task]) -> dict[str, list[Task]]:
+        """Tasks by the types of their goals, found once until one turns out to have another."""
+        if not self._by_type:
+            for task in tasks:
+                for type_ in self._types_of(task.id, task.type):
+                    self._by_type.setdefault(type_, []).append(task)
+        return self._by_type
 
     def _familiarity(self, type_: str) -> float:
         """Wins of a type, and a part of one for each episode."""
@@ -136,17 +143,19 @@ class Explorer:
         """
         return self._types.get(task.id, task.type)
 
-    def _types_of(self, task: Task) -> set[str]:
-        """Type of a task's goal; before it is opened, those that its like had."""
-        if task.id in self._types:
-            return {self._types[task.id]}
-        return self._seen.get(task.type, {task.type})
+    def _types_of(self, task: str, kind: str) -> set[str]:
+        """Type of a task's goal, by its id; before it is opened, those that its like had."""
+        if task in self._types:
+            return {self._types[task]}
+        return self._seen.get(kind, {kind})
 
     def note_type(self, trace: Trace) -> str:
         """Note the type of an episode's goal, and return it."""
         found = self.world.goal(trace.opening).type
         self._explored[trace.kind] += 1
         if trace.opening:
+            if self._types_of(trace.task, trace.kind) != {found}:
+                self._by_type = {}
             self._types[trace.task] = found
             self._seen.setdefault(trace.kind, set()).add(found)
         return found

@@ -92,7 +92,7 @@ class Question:
         lacking = fails & self._doubtful
         missing = self._doubtful & ~holds
         about: object = lacking or kinds
-        has_worked = bool(self.book.worked[kinds])
+        has_worked = kinds in self.book.worked
         has_two_reasons = lacking and not has_worked  # nobody could tell which of them it was
         if has_two_reasons or self._is_foretold(missing):
             return TrialWorth(0.0, about)
@@ -145,7 +145,8 @@ class Question:
         puzzling = []
         for row in self.table.losses:
             complete = row.holds & explaining == explaining
-            if complete and not row.fails & required and self.book.worked[row.attempt.kinds]:
+            has_worked = row.attempt.kinds in self.book.worked
+            if complete and has_worked and not row.fails & required:
                 puzzling.append(row)
         worked = self.table.independent_wins + 1
         return worked / (worked + count_independent(puzzling))
@@ -196,7 +197,7 @@ class Question:
         """The most bits that doing it with things of some kinds can tell, whatever is so of
         them.
         """
-        nothing_is_open = self.book.worked[kinds] and self._needs_are_settled
+        nothing_is_open = kinds in self.book.worked and self._needs_are_settled
         return 0.0 if nothing_is_open else 1.0
 
     @cached_property
@@ -231,7 +232,7 @@ class Question:
         """Likelihood that it works with things of some kinds, also by how often it was refused
         with just these and nothing else missing.
         """
-        if self.book.worked[kinds]:
+        if kinds in self.book.worked:
             return 1.0
         tried = self.faultless.get(kinds, 0)
         if tried >= LIMITS.refused_kinds:
@@ -254,7 +255,7 @@ class Question:
         worked = len(self.book.worked)
         refused = 0
         for kinds in self.faultless:
-            if self.fits(kinds) and not self.book.worked[kinds]:
+            if self.fits(kinds) and kinds not in self.book.worked:
                 refused += 1
         return (worked + 1) / (worked + refused + 2)
 
