@@ -376,7 +376,9 @@ class Diary:
         book = ledger.books[template]
         attempt = self._recorded(book, said, reading.names, step)
         book.add(attempt, ledger.names)
-        linked = ledger.linked.setdefault(template, Linked(template, ledger.vocabulary))
+        if template not in ledger.linked:
+            ledger.linked[template] = Linked(template, ledger.vocabulary)
+        linked = ledger.linked[template]
         linked.add(attempt, step, ledger.names, self._dice)
         if step.refused:
             return
