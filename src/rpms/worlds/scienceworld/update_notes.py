@@ -61,21 +61,26 @@ class _Notes:
             self._date_measurements(substance, states)
         self.readings |= _readings_of(seen)
 
-    def _states(self, substance: str, state: str | None) -> tuple[str, ...]:
-        """The states that a substance was seen in, the one shown now last. Where its name tells
-        no state, it is in the one that it is in by nature, if that is known.
+    def _states(self, substance: str, shown: str | None) -> tuple[str, ...]:
+        """The states that a substance was in, as far as is known, its present one last.
+
+        `shown`: the state that its name tells now; None if it tells none.
         """
         before = self.history.get(substance, ())
-        nature = f"nature of {substance}"
-        if state is not None and not before and substance in self.since:
-            # its name said nothing until now: it was in the state that it is in by nature
-            self.readings[nature] = _OTHER[state]
-            before = (_OTHER[state],)
-        if state is None and substance == self._wanted:
-            state = self.readings.get(nature)
-        if state is None or state in before[-1:]:
-            return before
-        return (*before, state)
+        if shown is None:
+            return _followed_by(before, self._state_by_nature(substance))
+        was_seen_in_no_state = not before and substance in self.since
+        if was_seen_in_no_state:
+            by_nature = _OTHER[shown]
+            self.readings[_nature_of(substance)] = by_nature
+            before = (by_nature,)
+        return _followed_by(before, shown)
+
+    def _state_by_nature(self, substance: str) -> str | None:
+        """The state of the goal's substance where its name tells none; None if that is unknown."""
+        if substance != self._wanted:
+            return None
+        return self.readings.get(_nature_of(substance))
 
     def _date_measurements(self, substance: str, states: tuple[str, ...]) -> None:
         """Note the state in which readings were taken. It is the substance's, if that was the same
@@ -90,6 +95,18 @@ class _Notes:
         self.measurements[substance] = tuple(dated)
 
 
+def _nature_of(substance: str) -> str:
+    """The key of the reading that tells a substance's state where its name tells none."""
+    return f"nature of {substance}"
+
+
+def _followed_by(states: tuple[str, ...], state: str | None) -> tuple[str, ...]:
+    """The states with one more, unless it is unknown or still the same."""
+    if state is None or state in states[-1:]:
+        return states
+    return (*states, state)
+
+
 def with_nature(belief: ScienceBelief, name: str, state: str) -> ScienceBelief:
     """Note the state of the goal's substance if its name does not tell it: a thing that is moved by
     hand is solid, and a liquid cannot be.
@@ -101,7 +118,7 @@ def with_nature(belief: ScienceBelief, name: str, state: str) -> ScienceBelief:
         return belief
     history = dict(belief.state_history)
     history.setdefault(substance, (state,))
-    readings = {**belief.readings, f"nature of {substance}": state}
+    readings = {**belief.readings, _nature_of(substance): state}
     return belief.but(readings=readings, state_history=history)
 
 
