@@ -98,7 +98,7 @@ class Milestone(NamedTuple):
     found: bool = False
 
 
-class Need(NamedTuple):
+class _Need(NamedTuple):
     """A need of the usual way to a fact: its clause, and the first fact of it with names."""
 
     clause: Clause
@@ -110,7 +110,7 @@ class NeedsBefore(NamedTuple):
 
     binding: Mapping[str, str]
     """Names of that way's parameters."""
-    needs: Sequence[Need]
+    needs: Sequence[_Need]
     """Those about the goal's things."""
 
 
@@ -171,11 +171,11 @@ class Landmarks:
         if usual is None:
             return _NOTHING_BEFORE
         binding = dict(zip(usual.args, fact.atom.args, strict=True))
-        needs: list[Need] = []
+        needs: list[_Need] = []
         for clause in usual.before:
             needed = clause.literals[0].bind(binding)
             if self._is_about(needed, things) and self.can_make(needed):
-                needs.append(Need(clause, needed))
+                needs.append(_Need(clause, needed))
         return NeedsBefore(binding, needs)
 
     def _usual_way_about(self, fact: Literal, things: tuple[str, ...]) -> UsualWay | None:
