@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
+from operator import attrgetter
 
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
@@ -41,13 +42,10 @@ _AHEAD = 2 * CHOICES
 """Edges of a doubt that are kept for the next step, where some may be barred."""
 _GROUNDS_KEPT = 20_000
 """Ways to facts that are kept with their edges where lines may be doubted."""
+_left_to_do = attrgetter("left", "price")
+"""The number of needs that some names leave to be seen to, and the price of what is granted."""
 _NO_WAYS = Offer()
 _NOTHING = Found(edges=(), read={}, left_out=-inf, asked=frozenset())
-
-
-def _left_to_do(filled: Filled) -> tuple[int, float]:
-    """The number of needs that some names leave to be seen to, and the price of what is granted."""
-    return len(filled.needs), filled.price
 
 
 def _is_direct(edge: Edge) -> bool:
@@ -94,6 +92,7 @@ class Ways(Filling):
         if known.expanded.goal is not goal or known.expanded.order != self.order:
             known.expanded = Expanded(goal, self.order, {}, {})
             known.fills = {}
+            self._fills_standing.clear()
         return known.expanded.best if self.best else known.expanded.every
 
     def serves(self, situation: Situation, order: Order, effort: Effort | None) -> bool:
@@ -377,16 +376,14 @@ class Ways(Filling):
         answers are the same.
         """
         key = (way.shape, self.best, args)
+        if key in self._fills_standing:
+            return self._fills_standing[key]
         fills = self.known_names.fills
         kept = fills.get(key)
-        if kept is not None and kept.moment == self._moment:
-            return kept
-        if kept is not None and self._stands(kept.read.items()):
-            kept = kept._replace(moment=self._moment)
-        else:
+        if kept is None or not self._stands(kept.read.items()):
             filled, read = self._noting_answers(lambda: self._fill_for(way, args))
-            kept = Fill(filled, read, asked_about(read, args), self._moment)
-        fills[key] = kept
+            kept = fills[key] = Fill(filled, read, asked_about(read, args))
+        self._fills_standing[key] = kept
         return kept
 
     def _fill_for(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
