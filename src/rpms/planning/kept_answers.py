@@ -59,8 +59,12 @@ class Grounded(NamedTuple):
 
     way: Achiever
     filled: Sequence[Any]
-    """The choices of names that they were made of."""
+    """The choices of names that they are made of."""
+    ordered: Sequence[Any]
+    """The same in the order in which edges are made of them; of a doubt those first with which
+    least is left to do."""
     edges: list[Any]
+    """Those that were made so far."""
 
 
 class KnownNames:
