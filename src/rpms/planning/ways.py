@@ -285,9 +285,7 @@ class Ways(Filling):
         elif way.schema.doubt:
             edges = self._first_edges(way, fact, price, filled)
         else:
-            edges = self._without_left_out(
-                self._edges_kept(way, fact, price, filled), way.schema
-            )
+            edges = self._without_left_out(self._edges_kept(way, fact, price, filled), way.schema)
         self.effort.spent += 1 + len(edges)
         return edges
 
