@@ -232,6 +232,24 @@ def prices_of_doubts(rules: ActiveRules) -> frozenset[tuple[str, float]]:
     return frozenset((doubt.schema.doubt, doubt.steps) for doubt in doubts)
 
 
+def test_hopes_are_known_by_their_roles_before_they_are_made(monkeypatch):
+    checked: set[tuple[str, bool]] = set()
+
+    def plan(reasoner: Reasoner, situation: Situation, *given: object, **named: object) -> Plan:
+        hopes = reasoner.rules.lore.hopes
+        if hopes is not None:
+            for sort in wanted_facts(reasoner.rules):
+                roles = {(one.variables, one.effect) for one in hopes.hoped_of(sort)}
+                assert roles == {(one.variables, one.effect) for one in hopes.giving(sort)}
+                checked.add(sort)
+        return once(reasoner, situation, *given, **named)
+
+    once = Reasoner.plan
+    monkeypatch.setattr(Reasoner, "plan", plan)
+    steps_towards("look_at_obj_in_light-AlarmClock", **HOT_IN_A_BEDROOM)
+    assert len(checked) > 5
+
+
 def test_in_a_state_in_which_no_plan_was_found_none_is_searched_for_again(monkeypatch):
     """Every plan goes against more lines than one may: no step learns more."""
     searched: dict[int, tuple[Effort, object]] = {}

@@ -279,6 +279,12 @@ class Hopes(Protocol):
         """The hopes for facts of a sort, action by action."""
         ...
 
+    def hoped_of(self, sort: Sort) -> Iterator[GivenBy]:
+        """The actions that these hopes are of, each as it is without hope: asking for no more
+        makes no hopes.
+        """
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Instance:

@@ -169,11 +169,13 @@ class Achievers:
         return self._givers[sort]
 
     def hoped_givers(self, sort: Sort) -> Sequence[GiversAlike]:
-        """What is hoped to bring about facts of a sort, by the roles of their things."""
+        """What is hoped to bring about facts of a sort, by the roles of their things; nothing is
+        hoped of an action that it needs.
+        """
         if sort not in self._hoped_givers:
             hopes = self.rules.lore.hopes
-            hoping = hopes.giving(sort) if hopes is not None else ()
-            self._hoped_givers[sort] = alike(hoping, self._is_circular)
+            hoping = hopes.hoped_of(sort) if hopes is not None else ()
+            self._hoped_givers[sort] = alike(hoping, lambda _: False)
         return self._hoped_givers[sort]
 
     def _is_circular(self, given: GivenBy) -> bool:

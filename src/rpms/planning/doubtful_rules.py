@@ -385,6 +385,13 @@ class _HopesLeft:
         for place, effects in may_give(self.make.rules, sort):
             yield from self.make.hopes(self.every[place], effects, sort, is_made=is_made)
 
+    def hoped_of(self, sort: Sort) -> Iterator[GivenBy]:
+        """The actions that these hopes are of, each as it is without hope."""
+        for place, effects in may_give(self.make.rules, sort):
+            left = self.every[place]
+            for effect in left.hoped(sort, effects):
+                yield GivenBy(left.action, effect)
+
 
 @kept_with_rules
 def _names_of_lines(rules: ActiveRules, key: str, name: str) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ class Effort:
     is_in_vain: bool = False
     """True if no plan was found, whatever was doubted."""
     spent: int = 0
-    """Ways that were tried, and edges that were found by them."""
+    """Ways that were tried, edges that were found by them, and choices of things for the goal."""
 
     @property
     def is_spent(self) -> bool:

@@ -12,6 +12,7 @@ from rpms.logic.facts import kind_of
 from rpms.planning.achievers import Achievers
 from rpms.planning.ground import Ground
 from rpms.planning.kept_answers import Passing, asked_about
+from rpms.planning.needs_by_name import JudgedWith, NeedByName
 from rpms.planning.wanted_facts import Achiever, Fact, Level, Need
 from rpms.planning.whereabouts import Order, PlaceRanks
 
@@ -23,17 +24,7 @@ full hand can be had with anything that can be taken from anywhere."""
 
 
 class Filled(NamedTuple):
-    """A choice of names for all parameters of an action."""
-
-    binding: dict[str, str]
-    needs: tuple[Fact, ...]
-    """Facts that are still to be seen to, in the order to achieve them."""
-    price: float
-    """Steps that it costs to take for granted what nobody knows."""
-
-
-class _Partial(NamedTuple):
-    """Names for some parameters of an action, and what comes of the needs that they decide."""
+    """Names for parameters of an action, and what comes of the needs that they decide."""
 
     binding: dict[str, str]
     here: tuple[Fact, ...] = ()
@@ -42,13 +33,13 @@ class _Partial(NamedTuple):
     """Those for which one goes somewhere, which comes last."""
     price: float = 0.0
     """Steps that it costs to take for granted what nobody knows."""
+    left: int = 0
+    """The number of needs that are still to be seen to."""
 
-    def filled(self) -> Filled:
-        """The choice, once all parameters have names."""
-        return Filled(self.binding, (*self.here, *self.elsewhere), self.price)
-
-
-_NOTHING_CHOSEN = _Partial({})
+    @property
+    def needs(self) -> tuple[Fact, ...]:
+        """Facts that are still to be seen to, in the order to achieve them."""
+        return (*self.here, *self.elsewhere)
 
 
 class _Choice(NamedTuple):
@@ -81,7 +72,10 @@ class Filling(Ground):
         super().__init__(achievers, situation)
         self._rank = self._ranks_for(order)
         self._passed = self.known_names.passed
-        self._passing = achievers.groundwork.answers_of(situation).possible
+        answers = achievers.groundwork.answers_of(situation)
+        self._passing = answers.possible
+        self._needs_by_name = answers.needs_by_name
+        self._fills_standing = answers.fills
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
     def _ranks_for(self, order: Order) -> PlaceRanks:
@@ -133,16 +127,38 @@ class Filling(Ground):
             return filled  # nothing to doubt
         levels = self.index.levels(way)
         if len(levels) > 1 and (self._doubting or (self.best and not way.waived)):
-            filled = self._doubtful(way, self._fill_at_once(levels, way.bound, binding))
+            filled = self._doubtful(way, levels, self._fill_at_once(levels, way.bound, binding))
         if not filled:
-            filled = self._doubtful(way, self._fill_possible(levels, way.bound, binding))
+            filled = self._doubtful(way, levels, self._fill_possible(levels, way.bound, binding))
         return filled
 
-    def _doubtful(self, way: Achiever, filled: list[Filled]) -> list[Filled]:
+    def _doubtful(
+        self, way: Achiever, levels: Sequence[Level], filled: list[Filled]
+    ) -> list[Filled]:
         """Choices of names with which there is something to doubt, if the way is a doubt."""
-        if not way.waived:
+        if not way.waived or not filled or not levels:
             return filled
-        return [one for one in filled if not self._holds_any(way.waived, one.binding)]
+        if len(levels) > 1:
+            return [one for one in filled if not self._holds_any(way.waived, one.binding)]
+        parameter = levels[0].parameter
+        binding = dict(filled[0].binding)
+        del binding[parameter]
+        waived = [self._by_name(need, parameter, binding) for need in way.waived]
+        found: list[Filled] = []
+        for one in filled:
+            if not self._holds_with(waived, one.binding[parameter]):
+                found.append(one)
+        return found
+
+    def _holds_with(self, needs: Sequence[NeedByName], name: str) -> bool:
+        """True if one of some needs holds with a name."""
+        for need in needs:
+            judged, read = need[name]
+            for fact, value in read:
+                self._read[fact] = value
+            if judged.possible:
+                return True
+        return False
 
     def _fill_possible(
         self, levels: Sequence[Level], needs: Iterable[Need], binding: dict[str, str]
@@ -150,11 +166,11 @@ class Filling(Ground):
         """Every choice of names with which no need is out of the question; where lines may be
         doubted, only the first of many.
         """
-        start = self._with_needs_judged(needs, dict(binding))
+        start = self._with_needs_judged(Filled(dict(binding)), needs)
         if start is None:
             return []
         if not levels:
-            return [start.filled()]
+            return [start]
         filled: list[Filled] = []
         for batch in self._batches(levels, start):
             filled += batch
@@ -162,33 +178,73 @@ class Filling(Ground):
                 break
         return filled
 
-    def _batches(self, levels: Sequence[Level], partial: _Partial) -> Iterator[list[Filled]]:
+    def _batches(self, levels: Sequence[Level], chosen: Filled) -> Iterator[list[Filled]]:
         """The possible choices of names; those that differ in the last name alone are a batch."""
         level = levels[0]
         later = levels[1:]
+        every = self._with_next_name(level, chosen)
         if not later:
-            yield [longer.filled() for longer in self._with_next_name(level, partial)]
+            yield every
             return
-        for longer in self._with_next_name(level, partial):
+        for longer in every:
             yield from self._batches(later, longer)
 
-    def _with_next_name(self, level: Level, partial: _Partial) -> Iterator[_Partial]:
+    def _with_next_name(self, level: Level, chosen: Filled) -> list[Filled]:
         """A choice with each name for the next parameter with which no need is out of the
         question.
         """
-        for name in self._worth_trying(level, partial.binding):
-            binding = {**partial.binding, level.parameter: name}
-            judged = self._with_needs_judged(level.needs, binding, partial)
-            if judged is not None:
-                yield judged
+        binding = chosen.binding
+        needs = [self._by_name(need, level.parameter, binding) for need in level.needs]
+        found: list[Filled] = []
+        for name in self._worth_trying(level, binding):
+            longer = self._with_name(chosen, level.parameter, name, needs)
+            if longer is not None:
+                found.append(longer)
+        return found
 
-    def _with_needs_judged(
-        self, needs: Iterable[Need], binding: dict[str, str], before: _Partial = _NOTHING_CHOSEN
-    ) -> _Partial | None:
-        """The choice of some names, once the needs are judged that these decide beside those of
-        the choice before; None if one of them is out of the question.
-        """
-        _, here, elsewhere, price = before
+    def _with_name(
+        self, chosen: Filled, parameter: str, name: str, needs: Sequence[NeedByName]
+    ) -> Filled | None:
+        """A choice with one more name; None if a need is out of the question with it."""
+        binding, here, elsewhere, price, left = chosen
+        for need in needs:
+            (possible, granted, lacking), read = need[name]
+            for fact, value in read:
+                self._read[fact] = value
+            if possible is False:
+                return None
+            price += granted
+            if lacking is None:
+                continue
+            left += 1
+            if need.moving:
+                elsewhere = (*elsewhere, lacking)
+            else:
+                here = (*here, lacking)
+        return Filled({**binding, parameter: name}, here, elsewhere, price, left)
+
+    def _by_name(self, need: Need, parameter: str, binding: Mapping[str, str]) -> NeedByName:
+        """A need by the names for one of its parameters, as far as it was judged in this step."""
+        key = (id(need), parameter, *map(binding.get, need.names))
+        found = self._needs_by_name.get(key)
+        if found is None:
+            found = NeedByName(need, parameter, binding, self._judge_noting)
+            self._needs_by_name[key] = found
+        return found
+
+    def _judge_noting(self, need: Need, binding: Mapping[str, str]) -> JudgedWith:
+        """A need, judged, with the answers from which that follows."""
+        if len(need.literals) != 1:
+            judged, read = self._noting_answers(lambda: self.judge(need, binding))
+            return JudgedWith(judged, tuple(read.items()))
+        judged = self.judge(need, binding)
+        predicate, args, _, _ = need.literals[0]
+        fact = (predicate, tuple(map(binding.get, args, args)))
+        return JudgedWith(judged, ((fact, self._read[fact]),))
+
+    def _with_needs_judged(self, chosen: Filled, needs: Iterable[Need]) -> Filled | None:
+        """A choice once more needs are judged; None if one of them is out of the question."""
+        binding, here, elsewhere, price, left = chosen
         for need in needs:
             judged = self.judge(need, binding)
             if judged.possible is False:
@@ -196,11 +252,12 @@ class Filling(Ground):
             price += judged.price
             if judged.left is None:
                 continue
+            left += 1
             if need.moving:
                 elsewhere = (*elsewhere, judged.left)
             else:
                 here = (*here, judged.left)
-        return _Partial(binding, here, elsewhere, price)
+        return Filled(binding, here, elsewhere, price, left)
 
     def _fill_at_once(
         self, levels: Sequence[Level], needs: Iterable[Need], binding: dict[str, str]
@@ -227,7 +284,7 @@ class Filling(Ground):
     ) -> None:
         """Add to `filled` every choice of names with which all that is needed holds."""
         if not choices:
-            filled.append(Filled(dict(binding), (), 0.0))
+            filled.append(Filled(dict(binding)))
             return
         level, holding = choices[0]
         for name in self._worth_trying(level, binding):

@@ -53,7 +53,6 @@ class Ground:
         if self._with_places.find is None:
             self._with_places.find = self._find_value
         self._here = answers.here
-        self._moment = answers.moment
         self._read: dict[Any, Any] = {}
         """Answers that were asked for: values by fact, names by role."""
 

@@ -41,7 +41,7 @@ def hopes(
     `made`: true if something is known to bring such facts about; `in_vain`: how often the action
     worked without bringing a fact about.
     """
-    needs = doubted_needs(action)
+    needs = () if made else doubted_needs(action)
     discount = _discount(action.rules, action.left)
     for effect in effects:
         line = ManualLine(action.key, LinePart.DOES, str(effect))
@@ -50,8 +50,6 @@ def hopes(
         make = partial(_hope, action.left, effect, price)
         hope = DoubtfulAction(price, action.left.variables, (effect,), (), make)
         yield Doubt(hope)
-        if made:
-            continue
         for doubted in needs:
             yield Doubt(without(hope, doubted.price, doubted.need))
 

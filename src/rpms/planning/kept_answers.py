@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 from rpms.logic.actions import role_of
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.goal import Goal
+from rpms.planning.needs_by_name import NeedByName
 from rpms.planning.wanted_facts import Achiever, Fact, Judged, Level, NamedFact, Need
 from rpms.planning.whereabouts import PlaceRanks
 
@@ -52,8 +53,6 @@ class Fill(NamedTuple):
     """The answers from which this follows."""
     asked: frozenset[str]
     """All names that these are about."""
-    moment: int
-    """The moment at which this was last found to follow."""
 
 
 class Grounded(NamedTuple):
@@ -61,8 +60,12 @@ class Grounded(NamedTuple):
 
     way: Achiever
     filled: Sequence[Any]
-    """The choices of names that they were made of."""
+    """The choices of names that they are made of."""
+    ordered: Sequence[Any]
+    """The same in the order in which edges are made of them; of a doubt those first with which
+    least is left to do."""
     edges: list[Any]
+    """Those that were made so far."""
 
 
 class KnownNames:
@@ -220,8 +223,10 @@ class Answers(NamedTuple):
     """The belief's own answers, for all indexes over the same rules."""
     with_places: PlacedAnswers
     possible: dict[tuple[object, ...], Passing]
+    needs_by_name: dict[tuple[object, ...], NeedByName]
     here: dict[str, list[str]]
-    moment: int
+    fills: dict[tuple[int, bool, tuple[str, ...]], Fill]
+    """Those of the names for parameters of ways (`KnownNames.fills`) that follow now."""
 
 
 class Groundwork:
@@ -248,7 +253,6 @@ class Groundwork:
         """Ways as edges, by the identity of the way, which is kept alive, the fact and the price
         of a look.
         """
-        self._moments = 0
 
     def need(self, need: Need) -> Need:
         """The one object for all needs that are equal."""
@@ -265,7 +269,6 @@ class Groundwork:
         kept = self.answers
         if kept is not None and kept.belief is belief and kept.goal is goal:
             return kept
-        self._moments += 1
         if self._asker is not None:
             by_belief = self._asker.answers_of(situation).by_belief
         else:
@@ -276,8 +279,9 @@ class Groundwork:
             by_belief,
             with_places=PlacedAnswers(),
             possible={},
+            needs_by_name={},
             here={},
-            moment=self._moments,
+            fills={},
         )
         return self.answers
 

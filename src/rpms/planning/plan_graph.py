@@ -142,6 +142,7 @@ class Graph:
         furthest = 0
         for purpose, price in purposes:
             for binding in self._demands.bindings(purpose, imagined=imagined):
+                self._ways.effort.spent += 1
                 stages, wanted = self._demands.remaining(purpose, binding)
                 edge = self._edge_to(wanted, price)
                 if edge is None or stages < furthest:

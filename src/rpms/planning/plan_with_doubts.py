@@ -222,6 +222,22 @@ class _DoubtingStep:
         return reasoner_of(self.rules).explore(self._situation, self._order)
 
     @cached_property
+    def _searching(self) -> bool:
+        """True if nothing known leads to the goal, and something that nobody has seen might: the
+        looks for it are searched for last, since that takes longest.
+        """
+        plan = self._by_lines
+        if plan.options or plan.cost == 0:
+            return False
+        may_be_found = reasoner_of(self.rules).may_be_found(self._situation, self._order)
+        return may_be_found and self._stated.searching
+
+    @property
+    def _stranded(self) -> bool:
+        """True if neither the manual nor anything left to look at leads to the goal."""
+        return self._by_lines.cost == inf and not self._searching
+
+    @cached_property
     def _unseen(self) -> list[str]:
         """The goal's things of which nobody has seen any: `apple ?`."""
         goal = self._situation.goal
@@ -237,7 +253,7 @@ class _DoubtingStep:
         """
         if not reasoner_of(self.rules).nowhere(self._situation, self._order):
             return False
-        return self._stated.stranded
+        return self._stranded
 
     @cached_property
     def not_there_yet(self) -> tuple[str, ...]:
@@ -269,7 +285,7 @@ class _DoubtingStep:
 
     def _trusting(self, trust: Trust, idle: frozenset[str]) -> Plan:
         """The manual's plan, or the look that may lead to one, while nothing contradicts it."""
-        if trust.shaken or self._stated.stranded:
+        if trust.shaken or self._stranded:
             return Plan()
         return self._sound(self._stated, trust, idle)
 
@@ -280,9 +296,9 @@ class _DoubtingStep:
         if not doubtful.has_grounds:
             return Plan()
         best = self._doubting(doubtful, most=_DEAR)
-        if not best.options and self._stated.searching:
+        if not best.options and self._searching:
             best = self._looks(doubtful, most=_DEAR)
-        return replace(best, searching=best.cost == inf and self._stated.searching)
+        return replace(best, searching=best.cost == inf and self._searching)
 
     def _doubting_any(self, doubtful: RulesInDoubt, best: Plan) -> Plan:
         """The best plan that may doubt any line; if there is none, a look at what is unknown."""

@@ -107,10 +107,13 @@ class Reasoner:
         return replace(plan, searching=self.may_be_found(situation, order))
 
     def may_be_found(self, situation: Situation, order: Order) -> bool:
-        """True if a plan reaches the goal once every role has one more thing.
+        """True if a look may show more, and a plan reaches the goal once every role has one more
+        thing.
 
         Nobody has seen that thing, so the plan begins with looking for it.
         """
+        if not self._graph(situation, order).may_show_more():
+            return False
         kept = self.achievers.kept
         if "supposing" not in kept:
             kept["supposing"] = Reasoner(self.rules, _Supposing(self.rules))

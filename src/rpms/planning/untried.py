@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rpms.logic.actions import ActionSchema, names_for
 from rpms.logic.belief import Situation
-from rpms.logic.facts import Clause, Truth
+from rpms.logic.facts import Clause, Literal, Truth
 from rpms.logic.rules import ActiveRules
 from rpms.planning.achievers import command_of
 from rpms.planning.edges import Option
@@ -79,6 +79,8 @@ class _WeighedNeed(NamedTuple):
     """Those of the action's parameters that it is about."""
     confirmed: bool
     """True if a refusal in this episode confirmed it: without it, the action is known to fail."""
+    literal: Literal | None
+    """The fact that it is, if it is a single one of the belief's."""
 
 
 class _Needs:
@@ -86,31 +88,57 @@ class _Needs:
     choices with these.
     """
 
-    def __init__(
-        self, rules: ActiveRules, situation: Situation, trust: Trust, schema: ActionSchema
-    ) -> None:
-        self._situation = situation
+    def __init__(self, search: "_Search", schema: ActionSchema) -> None:
+        self._situation = search.situation
+        self._values = search.values
         self._false: dict[tuple[object, ...], bool] = {}
         self._by_place: list[list[_WeighedNeed]] = [[] for _ in (*schema.variables, "none")]
         """The needs that can be judged once so many variables have names."""
-        for clause in rules.needs_of(schema):
-            line = ManualLine.of_need(rules, schema, clause)
-            need = _WeighedNeed(
-                clause, _named_in(clause, schema), trust.evidence.get(line, 0.0) > 0
-            )
+        for clause in search.rules.needs_of(schema):
+            line = ManualLine.of_need(search.rules, schema, clause)
+            confirmed = search.trust.evidence.get(line, 0.0) > 0
+            named = _named_in(clause, schema)
+            need = _WeighedNeed(clause, named, confirmed, _asked(clause, schema))
             places = [schema.variables.index(name) + 1 for name in need.parameters]
             self._by_place[max(places, default=0)].append(need)
 
     def false_with(self, binding: Mapping[str, str]) -> list[_WeighedNeed]:
         """The needs known not to hold of those that can be judged with the last variable named."""
-        return [need for need in self._by_place[len(binding)] if self._is_false(need, binding)]
+        values = self._values
+        found: list[_WeighedNeed] = []
+        for need in self._by_place[len(binding)]:
+            literal = need.literal
+            if literal is None:
+                is_false = self._is_false(need, binding)
+            else:
+                args = literal.atom.args
+                named = tuple(map(binding.get, args, args))
+                is_false = values[literal.atom.predicate, named] is literal.negated
+            if is_false:
+                found.append(need)
+        return found
 
     def _is_false(self, need: _WeighedNeed, binding: Mapping[str, str]) -> bool:
-        """True if a need is known not to hold with some names."""
+        """True if a need of several facts is known not to hold with some names."""
         key = (id(need.clause), *[binding[name] for name in need.parameters])
         if key not in self._false:
             self._false[key] = need.clause.truth(self._situation, binding) is Truth.FALSE
         return self._false[key]
+
+
+def _asked(clause: Clause, schema: ActionSchema) -> Literal | None:
+    """The one fact that a belief is asked for a need; None if it is not one, or if it is about
+    something that the command leaves out.
+    """
+    if len(clause.literals) != 1:
+        return None
+    literal = clause.literals[0]
+    args = literal.atom.args
+    if literal.kinds is not None or any(
+        args[place] not in schema.variables for place in literal.parameters
+    ):
+        return None
+    return literal
 
 
 class _Action(NamedTuple):
@@ -119,6 +147,8 @@ class _Action(NamedTuple):
     schema: ActionSchema
     names: Sequence[Sequence[str]]
     """The names that each variable may have."""
+    last_of_things: int
+    """The last variable that may have one of the goal's things as its name."""
     needs: _Needs
 
 
@@ -132,19 +162,23 @@ class _Search:
         situation = context.situation
         belief = situation.belief
         goal = situation.goal
-        self._situation = situation
-        self._rules = rules
+        self.situation = situation
+        self.rules = rules
+        self.trust = trust
         self._spell = spell
-        self._trust = trust
         self._things = {*belief.called(goal.object), *belief.called(goal.destination)}
         self._done = {turn.action for turn in context.history}
-        self._names = reasoner_of(rules).names(situation)
+        reasoner = reasoner_of(rules)
+        self._names = reasoner.names(situation)
+        self.values = reasoner.achievers.groundwork.answers_of(situation).by_belief
+        """What the belief says of facts: planning asked for many before."""
 
     def add(self, schema: ActionSchema) -> None:
         """Search the choices of names for one more action."""
         names = [names_for(variable, self._names) for variable in schema.variables]
-        needs = _Needs(self._rules, self._situation, self._trust, schema)
-        self._complete(_Action(schema, names, needs), {}, (), has_thing=False)
+        of_things = [place for place, some in enumerate(names) if not self._things.isdisjoint(some)]
+        action = _Action(schema, names, max(of_things, default=-1), _Needs(self, schema))
+        self._complete(action, {}, (), has_thing=False)
 
     def _complete(
         self,
@@ -160,9 +194,10 @@ class _Search:
         goal's things is among the names.
         """
         false = action.needs.false_with(binding)
-        if any(need.confirmed for need in false):
-            return
-        lacking = (*lacking, *[need.clause for need in false])
+        for need in false:
+            if need.confirmed:
+                return
+            lacking = (*lacking, need.clause)
         if len(lacking) >= self.best.bound:
             return
         variables = action.schema.variables
@@ -171,10 +206,9 @@ class _Search:
             if has_thing:
                 self._offer(action.schema, binding, lacking)
             return
-        is_last = place + 1 == len(variables)
         for name in action.names[place]:
             has_one = has_thing or name in self._things
-            if is_last and not has_one:
+            if not has_one and place >= action.last_of_things:
                 continue
             bound = {**binding, variables[place]: name}
             self._complete(action, bound, lacking, has_thing=has_one)
@@ -184,9 +218,7 @@ class _Search:
     ) -> None:
         """Count an action among the best, unless it was done or may not be done."""
         command = self._spell(command_of(schema, binding))
-        if command in self._done or self._trust.refusals.bars(
-            command, self._rules, self._situation
-        ):
+        if command in self._done or self.trust.refusals.bars(command, self.rules, self.situation):
             return
         against = tuple(clause.bind(binding) for clause in lacking)
         self.best.add(_Untried(command, against))

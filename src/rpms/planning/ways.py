@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
+from operator import attrgetter
 
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
@@ -37,17 +38,12 @@ FURTHER_DOWN = 2.0
 """Steps that one place further down in the order of likely places counts."""
 NOTHING_BARRED: Barred = {}
 """No command is to be left out."""
-_AHEAD = 2 * CHOICES
-"""Edges of a doubt that are kept for the next step, where some may be barred."""
 _GROUNDS_KEPT = 20_000
 """Ways to facts that are kept with their edges where lines may be doubted."""
+_left_to_do = attrgetter("left", "price")
+"""The number of needs that some names leave to be seen to, and the price of what is granted."""
 _NO_WAYS = Offer()
 _NOTHING = Found(edges=(), read={}, left_out=-inf, asked=frozenset())
-
-
-def _left_to_do(filled: Filled) -> tuple[int, float]:
-    """The number of needs that some names leave to be seen to, and the price of what is granted."""
-    return len(filled.needs), filled.price
 
 
 def _is_direct(edge: Edge) -> bool:
@@ -93,6 +89,7 @@ class Ways(Filling):
         if known.expanded.ranks is not self._rank:
             known.expanded = Expanded(self._rank, {}, {})
             known.fills = {}
+            self._fills_standing.clear()
         return known.expanded.best if self.best else known.expanded.every
 
     def serves(self, situation: Situation, order: Order, effort: Effort | None) -> bool:
@@ -281,31 +278,44 @@ class Ways(Filling):
         Its cost: the action's steps, the look, what is granted.
         """
         filled = self._filled(way, fact.args)
-        if self._doubting:
-            edges = self._edges_kept(way, fact, price, filled)
-        else:
+        if not self._doubting:
             edges = [self._edge(way, fact, price, one) for one in filled]
-        schema = way.schema
-        if schema.once or self._left_out.may_have(schema):
-            edges = [edge for edge in edges if not self._is_left_out(edge, schema)]
-        if schema.doubt:
-            edges = edges[:CHOICES]
-            if len(edges) < CHOICES < _AHEAD < len(filled):
-                edges = self._first_edges(way, fact, price, filled)
+            edges = self._without_left_out(edges, way.schema)
+        elif way.schema.doubt:
+            edges = self._first_edges(way, fact, price, filled)
+        else:
+            edges = self._without_left_out(self._edges_kept(way, fact, price, filled), way.schema)
         self.effort.spent += 1 + len(edges)
         return edges
 
     def _first_edges(
         self, way: Achiever, fact: Fact, price: float, filled: Sequence[Filled]
     ) -> list[Edge]:
-        """The first edges of a doubt that are not barred, where most are."""
+        """The first edges of a doubt that are not left out: those with which least is left to do.
+
+        Only as many are made as are asked for, here and in the next steps.
+        """
+        if not filled:
+            return []
+        kept = self._grounded(way, fact, price, filled)
+        schema = way.schema
+        may_leave_out = bool(schema.once) or self._left_out.may_have(schema)
         edges: list[Edge] = []
-        for one in sorted(filled, key=_left_to_do):
-            edge = self._edge(way, fact, price, one)
-            if not self._is_left_out(edge, way.schema):
-                edges.append(edge)
-                if len(edges) == CHOICES:
-                    break
+        for place, one in enumerate(kept.ordered):
+            if place == len(kept.edges):
+                kept.edges.append(self._edge(way, fact, price, one))
+            edge = kept.edges[place]
+            if may_leave_out and self._is_left_out(edge, schema):
+                continue
+            edges.append(edge)
+            if len(edges) == CHOICES:
+                break
+        return edges
+
+    def _without_left_out(self, edges: list[Edge], schema: ActionSchema) -> list[Edge]:
+        """The edges of an action that are not left out."""
+        if schema.once or self._left_out.may_have(schema):
+            return [edge for edge in edges if not self._is_left_out(edge, schema)]
         return edges
 
     def _is_left_out(self, edge: Edge, schema: ActionSchema) -> bool:
@@ -320,30 +330,39 @@ class Ways(Filling):
     def _edge(self, way: Achiever, fact: Fact, price: float, filled: Filled) -> Edge:
         """A way to a fact with some names."""
         cost = price + way.schema.steps + filled.price
-        edge = Edge(fact, filled.needs, cost, way.schema, way.reveals, filled.binding)
-        return self._finding(edge)
+        binding = filled.binding
+        edge = Edge(fact, filled.needs, cost, way.schema, way.reveals, binding)
+        if "?" in "".join(binding.values()):  # few are: one look at all names is the fastest
+            self._add_finding(edge)
+        return edge
 
     def _edges_kept(
         self, way: Achiever, fact: Fact, price: float, filled: Sequence[Filled]
     ) -> list[Edge]:
-        """The edges of a way, as made before from the same choices of names; of a doubt those
-        first with which least is left to do.
-        """
+        """The edges of a stated way, as made before from the same choices of names."""
         if not filled:
             return []
+        kept = self._grounded(way, fact, price, filled)
+        if not kept.edges:
+            kept.edges.extend([self._edge(way, fact, price, one) for one in filled])
+        return kept.edges
+
+    def _grounded(
+        self, way: Achiever, fact: Fact, price: float, filled: Sequence[Filled]
+    ) -> Grounded:
+        """A way to a fact with the edges that were made so far from the same choices of names."""
         grounds = self.index.groundwork.grounds
         key = (id(way), fact, price)
         kept = grounds.get(key)
         if kept is not None and kept.way is way and kept.filled is filled:
-            return kept.edges
+            return kept
         if len(grounds) >= _GROUNDS_KEPT:
             grounds.clear()
         ordered = filled
         if way.schema.doubt and len(filled) > CHOICES:
-            ordered = sorted(filled, key=_left_to_do)[:_AHEAD]
-        edges = [self._edge(way, fact, price, one) for one in ordered]
-        grounds[key] = Grounded(way, filled, edges)
-        return edges
+            ordered = sorted(filled, key=_left_to_do)
+        kept = grounds[key] = Grounded(way, filled, ordered, [])
+        return kept
 
     def _filled(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
         """Every choice of names for a way to a fact over some names, as found before where that
@@ -376,16 +395,14 @@ class Ways(Filling):
         answers are the same.
         """
         key = (way.shape, self.best, args)
+        if key in self._fills_standing:
+            return self._fills_standing[key]
         fills = self.known_names.fills
         kept = fills.get(key)
-        if kept is not None and kept.moment == self._moment:
-            return kept
-        if kept is not None and self._stands(kept.read.items()):
-            kept = kept._replace(moment=self._moment)
-        else:
+        if kept is None or not self._stands(kept.read.items()):
             filled, read = self._noting_answers(lambda: self._fill_for(way, args))
-            kept = Fill(filled, read, asked_about(read, args), self._moment)
-        fills[key] = kept
+            kept = fills[key] = Fill(filled, read, asked_about(read, args))
+        self._fills_standing[key] = kept
         return kept
 
     def _fill_for(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
@@ -402,16 +419,12 @@ class Ways(Filling):
                 return ()
         return self._fill(way, binding)
 
-    def _finding(self, edge: Edge) -> Edge:
+    def _add_finding(self, edge: Edge) -> None:
         """Add to an edge the need to find each unseen thing (`lamp ?`) that it names and none
         of its needs is about.
         """
-        names = edge.binding.values()
-        if "?" not in "".join(names):
-            return edge  # as most are: one look at all names is the fastest
-        for name in names:
+        for name in edge.binding.values():
             if not name.endswith("?") or name not in edge.named:
                 continue
             if not any(name in need.args for need in edge.needs):
                 edge.needs = (Fact(SEEN, (name,)), *edge.needs)
-        return edge
