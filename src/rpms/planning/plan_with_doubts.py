@@ -326,9 +326,14 @@ class _DoubtingStep:
         return replace(found, opened=not doubtful.is_contradicted(found))
 
     def _last_looks(self, doubtful: RulesInDoubt) -> Plan:
-        """Where no plan is left, the looks that the manual leads to, or else any."""
+        """Where no plan is left, the looks that the manual leads to, or else any: for these no more
+        work is allowed than for a plan at first.
+        """
         stated = self._sound(self._stated, doubtful.trust, doubtful.idle)
-        return stated if stated.options else self._looks(doubtful)
+        if stated.options:
+            return stated
+        self.effort.allowed = EXPANDED
+        return self._looks(doubtful)
 
     def _looks(
         self, doubtful: RulesInDoubt, sought: Sequence[str] = (UNSEEN,), most: float = inf
