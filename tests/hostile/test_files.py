@@ -104,6 +104,12 @@ def test_whatever_a_parser_raises_is_one_line(error, monkeypatch, tmp_path):
 # --- 11: bombs ---
 
 
+def test_comments_alone_are_an_empty_file_whatever_they_say():
+    """`*` and `&` in a comment name no alias."""
+    with pytest.raises(FileError, match="this file has none"):
+        read_manual(ManualText("empty.yaml", "# no *things* & no places\n"))
+
+
 def bomb(levels: int = 9) -> str:
     lines = ['a0: &a0 ["x", "x", "x", "x", "x", "x", "x", "x", "x"]']
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, levels)]

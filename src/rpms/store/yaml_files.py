@@ -162,7 +162,9 @@ def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
 
     with parsing(name, problem):
         if "*" in text and "&" in text:
-            _check_expanded(YAML(typ="rt").compose(text), name)
+            root = YAML(typ="rt").compose(text)
+            if root is not None:  # there may be comments alone
+                _check_expanded(root, name)
         tree = YAML(typ="rt").load(text)
     if not isinstance(tree, CommentedMap):
         raise FileError(name, 1, f"{kind.article} is a mapping with {kind.form}")
