@@ -129,11 +129,7 @@ class LowerBounds:
         Knuth's generalisation of Dijkstra's algorithm, where a fact may also cost the least of
         what was not found yet.
         """
-        for node in nodes:
-            node.lower = inf
-        for node in nodes:
-            for way in node.needed_by:
-                way.lower = inf
+        _forget_bounds(nodes)
         heap: list[tuple[float, int, FactNode]] = []
         for number, node in enumerate(nodes):
             least = min([way.lower for way in node.ways], default=inf)
@@ -242,3 +238,12 @@ class LowerBounds:
         for fact, node in self._nodes.items():
             edges[fact] = [way.edge for way in node.ways]
         return edges
+
+
+def _forget_bounds(nodes: Sequence[FactNode]) -> None:
+    """Take the bounds from some facts, and from the ways that need them."""
+    for node in nodes:
+        node.lower = inf
+    for node in nodes:
+        for way in node.needed_by:
+            way.lower = inf

@@ -62,19 +62,27 @@ def plan_with_doubts(
     if begun:
         leads_on = _without_circles(step, begun, leads_on)
     best, noticed, walk = leads_on
-    options = list(best.options)
-    if best.opened:
-        tries = untried(context, rules, spell, noticed.trust)
-        options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
-    if best.cut and options:
-        options[0] = _with_more_evidence(options[0], NOT_ALL_WEIGHED)
-    if not options:
-        best = replace(best, tried_all=_had_no_plan(context, noticed.trust))
     trust = noticed.trust
+    options = _options(step, best, trust)
+    if not options:
+        best = replace(best, tried_all=_had_no_plan(context, trust))
     trust = trust.but(plans=trust.plans.offering(options, walk))
     if options and doubts_of(options[0].chain) and step.not_there_yet:
         trust = trust.but(made_in_vain=trust.made_in_vain + 1)
     return best.offering(options), noticed.trusting(trust)
+
+
+def _options(step: "_DoubtingStep", best: Plan, trust: Trust) -> Sequence[Option]:
+    """The options of a plan, and behind the first of them what was never tried where the choice is
+    open to more; the first says if not all doubts were weighed.
+    """
+    options = list(best.options)
+    if best.opened:
+        tries = untried(step.context, step.rules, step.spell, trust)
+        options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
+    if best.cut and options:
+        options[0] = _with_more_evidence(options[0], NOT_ALL_WEIGHED)
+    return options
 
 
 def _had_no_plan(context: AdaptContext, trust: Trust) -> bool:

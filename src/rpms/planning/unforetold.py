@@ -38,15 +38,24 @@ def _unforetold(done: TriedAction, known: Container[Literal | Revelation]) -> li
     set off, nor those that it may only have shown.
     """
     unknown = [fact for fact in _changed(done) if fact not in known]
-    if unknown:
-        meanwhile = _going_on_meanwhile(done)
-        unknown = [fact for fact in unknown if fact.signed not in meanwhile]
     if not unknown:
         return []
-    told: set[Literal] = set()
+    meanwhile = _going_on_meanwhile(done)
+    set_off = _set_off(done)
+    found: list[Literal] = []
+    for fact in unknown:
+        if fact.signed in meanwhile or fact.bind(done.instance.binding) in set_off:
+            continue
+        found.append(fact)
+    return found
+
+
+def _set_off(done: TriedAction) -> set[Literal]:
+    """Facts that processes bring about which an action may have set off."""
+    facts: set[Literal] = set()
     for process, binding in processes_of(done.rules, done.command, done.before, perhaps=True):
-        told.update(effect.bind(binding) for effect in process.effects)
-    return [fact for fact in unknown if fact.bind(done.instance.binding) not in told]
+        facts.update(effect.bind(binding) for effect in process.effects)
+    return facts
 
 
 def _going_on_meanwhile(done: TriedAction) -> frozenset[Sort]:

@@ -230,12 +230,20 @@ def with_(belief: Scene, room: str, words: str) -> bool | None:
         return False
     if head in belief.exits:
         return True if head == name else belief.adjoin(name, head)
-    matches = find(belief.rooms.get(name, ()), Phrase(head), name)
-    if matches and _was_left_elsewhere(belief, words, name, matches):
-        return False
-    if head in _ALWAYS or _is_any_open(belief, matches):
+    if head in _ALWAYS:
         return True
-    return False if name in belief.looked and _is_fitting(head) else None
+    return _is_kept_in(belief, name, words)
+
+
+def _is_kept_in(belief: Scene, room: str, words: str) -> bool | None:
+    """True if something that words may mean is in a room, and behind no closed lid."""
+    head = read_phrase(words).head
+    matches = find(belief.rooms.get(room, ()), Phrase(head), room)
+    if matches and _was_left_elsewhere(belief, words, room, matches):
+        return False
+    if _is_any_open(belief, matches):
+        return True
+    return False if room in belief.looked and _is_fitting(head) else None
 
 
 def _is_fitting(name: str) -> bool:
