@@ -61,7 +61,7 @@ def test_names_go_by_the_roles_they_were_seen_in():
         FactBelief().learn(room=["cellar"]).learn(room=["kitchen", "cellar"], thing=["matches"])
     )
     assert belief.names == {"room": ("cellar", "kitchen"), "thing": ("matches",)}
-    assert belief.called("matches") == ["matches"]
+    assert list(belief.called("matches")) == ["matches"]
 
 
 def test_it_is_compared_with_all_that_is_so():

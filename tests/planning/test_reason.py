@@ -18,6 +18,7 @@ from rpms.paper import progress
 from rpms.paper.arbitration import infeasibility, prohibition
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.progress import GoalStanding
+from rpms.planning.edges import Option
 from rpms.planning.ground import GRANTED, UNTRIED
 from rpms.planning.plan_graph import Plan
 from rpms.planning.reason import Reasoner
@@ -534,3 +535,16 @@ def test_asking_for_a_kind_that_nobody_knows_changes_nothing_that_other_threads_
     assert known.approach("a kind that nobody knows") == ()
     assert known._all.ways == kinds
     assert known.approach() == before
+
+
+def test_where_the_best_option_is_dropped_the_next_one_is_the_best():
+    """Its regret is no longer told by the dropped one, or a menu would leave it out."""
+    options = (Option("go to a", 0.0), Option("go to b", 4.5), Option("go to c", 6.0))
+    kept = Plan(options, cost=3.0).keeping(options[1:])
+    assert [(option.command, option.regret) for option in kept.options] == [
+        ("go to b", 0.0),
+        ("go to c", 1.5),
+    ]
+    assert kept.cost == 7.5
+    assert Plan(options, cost=3.0).keeping(options[:1]) == Plan(options[:1], cost=3.0)
+    assert Plan(options, cost=3.0).keeping(()) == Plan(cost=3.0)

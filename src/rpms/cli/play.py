@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.text import Text
 
@@ -196,7 +197,7 @@ class _Watched:
             _show_begin(self.console, episode, rules=self.rules)
             if isinstance(self.model, HumanModel):
                 self.model.observation = lambda: episode.shown_text
-                return play(episode, partial(_show_outcome, self.console))
+                return play(episode, partial(_show_outcome, self.console, episode))
             return play(episode, self._shown(episode))
 
     def _shown(self, episode: Play) -> Callable[[Step], None]:
@@ -208,8 +209,7 @@ class _Watched:
 
         def show(step: Step) -> None:
             nonlocal advice
-            for before in episode.steps[-2:-1]:
-                _show_surprises(self.console, before.surprises)
+            _show_surprises(self.console, episode)
             self.show_step(step, advice=advice)
             advice = step.advice if advising else ""
 
@@ -239,16 +239,23 @@ def _show_begin(console: Console, episode: Play, *, rules: bool) -> None:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
 
 
-def _show_surprises(console: Console, surprises: Iterable[Surprise]) -> None:
-    """Show in what the world's answer differs from what the manual foretold."""
+def _show_surprises(console: Console, episode: Play) -> None:
+    """Show in what the world's answer to the step before differs from what was foretold."""
+    for step in episode.steps[-2:-1]:
+        _show_each(console, step.surprises)
+
+
+def _show_each(console: Console, surprises: Iterable[Surprise]) -> None:
     for surprise in surprises:
-        console.print(Text(f"  {one_line(str(surprise))}", style="yellow"))
+        line = Text(one_line(str(surprise)), style="yellow")
+        console.print(Padding(line, (0, 0, 0, 2)))
 
 
-def _show_outcome(console: Console, step: Step) -> None:
-    """Show how a person's command was read, and whether the world took it: they have seen the
-    rest.
+def _show_outcome(console: Console, episode: Play, step: Step) -> None:
+    """Show how a person's command was read, whether the world took it, and what surprised before:
+    they have seen the rest.
     """
+    _show_surprises(console, episode)
     if step.command and step.command != step.action:
         why = f": {step.replaced}" if step.replaced else ""
         console.print(Text(f"  as {step.command}{why}", style="dim"))
@@ -271,7 +278,7 @@ def _show_end(console: Console, episode: Episode) -> None:
         last = episode.steps[-1]
         console.print()
         console.print(said(last.result))
-        _show_surprises(console, last.surprises)
+        _show_each(console, last.surprises)
     style = "bold green" if episode.won else "bold red"
     error = f": {episode.error}" if episode.error else ""
     steps = counted(len(episode.steps), "step")

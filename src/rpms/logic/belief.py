@@ -256,7 +256,8 @@ class Belief:
 @lru_cache(maxsize=256)
 def _grouped_by_kind(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
     """Names by their kinds; a belief mostly knows the same names as the one before."""
-    return grouped((kind_of(name), name) for name in names)
+    by_kind = grouped((kind_of(name), name) for name in names)
+    return {kind: tuple(of_kind) for kind, of_kind in by_kind.items()}
 
 
 @dataclass(frozen=True)

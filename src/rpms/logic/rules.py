@@ -453,7 +453,7 @@ def kept_with_rules(
 
     @wraps(derive)
     def find(rules: ActiveRules, /, *given: Given.args, **named: Given.kwargs) -> Derived:
-        key = (derive, *given)
+        key = (derive, *given, *named.items())
         found: Derived
         try:
             found = rules.kept[key]

@@ -27,7 +27,8 @@ class GoalStanding(NamedTuple):
 def standing(rules: ActiveRules, situation: Situation) -> GoalStanding:
     """Progress towards the goal: by the goal's facts, or by its sentence if the manual has none.
 
-    What was measured last still stands where a command was refused, which changes nothing.
+    What was measured last still stands while belief, goal, stage and past are the same values, as
+    they are where a command was refused.
     """
     if rules.purpose is None:
         return standing_by_sentence(situation.belief)

@@ -36,7 +36,8 @@ class Plan:
     """True if there were too many doubts to weigh them all: there may be a cheaper plan."""
     nowhere: tuple[str, ...] = ()
     """Kinds of things that the goal needs and that are in none of the places, all of which were
-    searched, where no look is left that may show anything new: nothing is left to do for it."""
+    searched, where no look is left that may show anything new: nothing is left to do for it but
+    to doubt further how such a thing is made."""
     tried_all: bool = False
     """True if there is no plan, and in the step before there was none either."""
 
@@ -56,6 +57,17 @@ class Plan:
         """The same plan with other options."""
         offered = tuple(options)
         return self if offered == self.options else replace(self, options=offered)
+
+    def keeping(self, options: Sequence[Option]) -> Self:
+        """The same plan with some of its options; the first of these is the best one now."""
+        if not options or not options[0].regret:
+            return self.offering(options)
+        more = options[0].regret
+        kept: list[Option] = []
+        for option in options:
+            regret = option.regret - more
+            kept.append(Option(option.command, regret, option.chain, option.evidence))
+        return replace(self, options=tuple(kept), cost=self.cost + more)
 
 
 class Remedy(NamedTuple):

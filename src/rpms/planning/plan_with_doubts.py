@@ -38,7 +38,7 @@ NOT_ALL_WEIGHED = "not all doubts were weighed"
 """Said of the best option where the search ended at its bound (`planning.effort`)."""
 _MAKING = 10
 """Steps in which a line is doubted to make what the goal asks for, where every place was searched
-and it is nowhere."""
+and it is nowhere: then a player that only follows plans has nothing left to do."""
 _CHEAPER = 1e-6
 """Steps by which a plan has to be cheaper than one at hand to be looked for."""
 
@@ -68,6 +68,8 @@ def plan_with_doubts(
         best = replace(best, tried_all=_had_no_plan(context, trust))
     trust = trust.but(plans=trust.plans.offering(options, walk))
     if options and doubts_of(options[0].chain) and step.not_there_yet:
+        if trust.made_in_vain >= _MAKING:
+            best = replace(best, nowhere=step.not_there_yet)
         trust = trust.but(made_in_vain=trust.made_in_vain + 1)
     return best.offering(options), noticed.trusting(trust)
 
@@ -283,8 +285,6 @@ class _DoubtingStep:
             return trusting
         if self._nowhere:
             return self._sound(replace(self._stated, opened=True), trust, idle)
-        if trust.made_in_vain >= _MAKING and self.not_there_yet:
-            return Plan(nowhere=self.not_there_yet)
         doubtful = RulesInDoubt(self.rules, trust, idle)
         best = self._doubting_contradicted(doubtful)
         if _settles(best):
@@ -373,7 +373,7 @@ class _DoubtingStep:
                 continue
             if not trust.refusals.bars(written.command, self.rules, self._situation):
                 kept.append(written)
-        return plan.offering(kept)
+        return plan.keeping(kept)
 
 
 def _better(best: Plan, found: Plan) -> Plan:

@@ -144,8 +144,8 @@ class Trust:
     fruitless: FruitlessSearches = field(default_factory=FruitlessSearches)
     """Searches that found no plan."""
     made_in_vain: int = 0
-    """Steps that doubted the manual while what the goal asks for was nowhere: some line may be
-    wrong about how it is made."""
+    """Steps whose plan doubted the manual while what the goal asks for was nowhere: some line may
+    be wrong about how it is made."""
     last: str = ""
     """The last surprise, in words."""
 

@@ -144,10 +144,13 @@ class Player:
         return reconsidered(self.world, reads, readings, decision, mind, episode)
 
     def gives_up(self, move: Move) -> str:
-        """The reason that a player that follows plans has nothing left to do for its goal. It is
-        empty if something is left, and for players that may know better, such as a language model.
+        """The reason that a player that follows plans has nothing left to do for its goal, or one
+        that only chooses from menus without reading them nothing to choose from. It is empty if
+        something is left, and for players that may know better, such as a language model.
         """
-        if not able(self.model, "plans"):
+        only_chooses = able(self.model, "constrains") and not able(self.model, "reads")
+        has_no_choice = only_chooses and not move.decision.menu.choices
+        if not able(self.model, "plans") and not has_no_choice:
             return ""
         from rpms.planning.advice import nothing_left  # noqa: PLC0415  the paper loads no planner
 

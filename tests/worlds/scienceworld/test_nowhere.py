@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rpms.models.base import Decoding
-from rpms.models.policy import PolicyModel, follow_plan
+from rpms.models.policy import PolicyModel, follow_plan, menu_best
 from rpms.paper.compose import compose
 from rpms.paper.condition import RULES_ONLY
 from rpms.paper.enforcement import STRICT
@@ -37,11 +37,19 @@ class Reworded(ScienceWorldGame):
         return Outcome(f"{self._task}\n\n{shown}")
 
 
-def played_by_plans(name, variation, told):
+BOIL_MERCURY = (
+    "Your task is to boil mercury. For compounds without a boiling point, combusting the"
+    " substance is also acceptable. First, focus on the substance. Then, take actions that will"
+    " cause it to change its state of matter."
+)
+PLANNER = PolicyModel("planner", follow_plan)
+
+
+def played(model, name, variation, told):
     task = task_at(name, variation)
     condition = replace(RULES_ONLY, enforcement=STRICT)
     mind = compose(condition, knowledge_of(world), EpisodicMemory())
-    player = Player(world, mind, PolicyModel("planner", follow_plan), Decoding())
+    player = Player(world, mind, model, Decoding())
     game = Reworded(name, variation, told)
     try:
         return play(Play(player, game, task, 100))
@@ -65,18 +73,20 @@ def test_where_the_box_of_a_goal_is_nowhere_the_game_ends_once_every_room_is_sea
         "Your task is to find a(n) non-living thing. First, focus on the thing. Then, move it to"
         " the purple box in the kitchen."
     )
-    episode = played_by_plans("find-non-living-thing", variation, told)
+    episode = played(PLANNER, "find-non-living-thing", variation, told)
     assert episode.ending is Ending.STUCK
     assert not [step.number for step in episode.steps if doubts(step)]
 
 
 def test_where_the_substance_of_a_goal_is_nowhere_few_steps_doubt_how_it_is_made():
-    told = (
-        "Your task is to boil mercury. For compounds without a boiling point, combusting the"
-        " substance is also acceptable. First, focus on the substance. Then, take actions that will"
-        " cause it to change its state of matter."
-    )
-    episode = played_by_plans("boil", 0, told)
+    episode = played(PLANNER, "boil", 0, BOIL_MERCURY)
     assert episode.ending is Ending.STUCK
     assert sum(bool(doubts(step)) for step in episode.steps) == 10
     assert episode.error == "no mercury is in any place here"
+
+
+def test_who_chooses_from_menus_doubts_further_and_ends_where_there_is_no_menu():
+    episode = played(menu_best("menu-best"), "boil", 0, BOIL_MERCURY)
+    assert episode.ending is Ending.STUCK
+    assert sum(not step.decision.menu.choices for step in episode.steps) <= 1
+    assert sum(bool(doubts(step)) for step in episode.steps) > 10

@@ -100,6 +100,22 @@ def test_a_thing_left_in_another_room_is_not_one_here_with_a_shorter_name():
     assert truth(belief, "with", "hallway", "large cupboard") is Truth.TRUE
 
 
+def test_a_thing_in_another_rooms_furniture_is_not_one_of_its_kind_here():
+    """A kitchen with a drawer in its counter has no drawer in the desk of the hallway."""
+    desk = "\ta desk. On the desk is: a drawer.\n"
+    opening = BOIL + HALLWAY.replace("\ta picture\n", desk)
+    to_kitchen = (
+        ("open door to kitchen", "The door is now open."),
+        ("go to kitchen", "You move to the kitchen."),
+        ("look around", KITCHEN),
+    )
+    belief = after(*to_kitchen, opening=opening)
+    assert "drawer in desk" in belief.by_name
+    assert truth(belief, "with", "kitchen", "drawer in desk") is Truth.FALSE
+    assert truth(belief, "with", "hallway", "drawer in desk") is Truth.TRUE
+    assert truth(belief, "here", "drawer in counter") is Truth.TRUE
+
+
 def test_a_longer_name_that_was_seen_nowhere_may_mean_a_thing_here():
     assert truth(in_kitchen(), "here", "large cupboard") is Truth.TRUE
 

@@ -126,7 +126,7 @@ def _was_left_elsewhere(
     named = belief.by_name.get(words)
     if named is None or named.place in (room, INVENTORY):
         return False
-    if any(match.name == named.name for match in matches):
+    if words == named.name and any(match.name == words for match in matches):
         return False
     return _stays_put(named.name) and not belief.lost
 
