@@ -71,11 +71,13 @@ def test_a_key_echoed_in_an_answer_goes_no_further(name, server, tmp_path, monke
         pytest.importorskip("anthropic", reason="the extra `anthropic` is not installed")
     variable, path, ok, _ = PROTOCOLS[name]
     monkeypatch.setenv(variable, KEY)
-    monkeypatch.setenv("OTHER_TOKEN", "other-4711-token")
-    url = server.url.replace("//", "//me:pass%40word-4711@") + path
-    basic = base64.b64encode(b"me:pass@word-4711").decode()
+    monkeypatch.setenv("OTHER_TOKEN", "other-4711xyz-token")
+    url = server.url.replace("//", "//me:pass%40word-4711xyz@") + path
+    basic = base64.b64encode(b"me:pass@word-4711xyz").decode()
     server.play(
-        ok(f"Thought: {KEY} other-4711-token pass@word-4711 pass%40word-4711 {basic}\nAction: look")
+        ok(
+            f"Thought: {KEY} other-4711xyz-token pass@word-4711xyz pass%40word-4711xyz {basic}\nAction: look"
+        )
     )
     model = open_model(name, ModelOptions(base_url=url), record=FolderOfAnswers(tmp_path))
     answer = model.answer(request())
@@ -83,7 +85,7 @@ def test_a_key_echoed_in_an_answer_goes_no_further(name, server, tmp_path, monke
     assert answer.text == "Thought: [key] [key] [key] [key] [key]\nAction: look"
     assert "a key was removed from the answer" in answer.notes
     (written,) = [file.read_text() for file in tmp_path.rglob("*") if file.is_file()]
-    for secret in (KEY, "4711", basic):
+    for secret in (KEY, "4711xyz", basic):  # no hash and no time of day has these letters
         assert secret not in written
 
 
