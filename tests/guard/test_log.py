@@ -171,11 +171,11 @@ def test_masked_values_are_in_no_line_of_a_log(tmp_path):
     file = tmp_path / "log.jsonl"
     guard = Guard(manual, log=file)
     for id_ in ("a", "b"):
-        pay = Call("pay", {"pin": "8412", "to": {"iban": ["DE77"]}}, id_)
-        assert "8412 is even" in guard.check(pay).fact
+        pay = Call("pay", {"pin": "84pin12", "to": {"iban": ["DE77"]}}, id_)
+        assert "84pin12 is even" in guard.check(pay).fact
         guard.observe(pay, {"iban": "DE77", "note": "fine"})
     text = file.read_text()
-    assert "8412" not in text
+    assert "84pin12" not in text
     assert "DE77" not in text
     assert "is even" in text
     assert "fine" in text
