@@ -233,8 +233,8 @@ def _role_of(thing: str, binding: Mapping[str, str]) -> str:
 
 def landmarks_of(rules: ActiveRules, known: Mapping[str, Sequence[str]]) -> Landmarks:
     """The landmarks by some names: those of the step before, where it knew the same names."""
-    kept: Landmarks | None = rules.kept.get("landmarks")
+    kept: Landmarks | None = rules.kept.get(Landmarks)
     if kept is None or kept.known != known:
         kept = Landmarks(rules, known)
-        rules.kept["landmarks"] = kept
+        rules.kept[Landmarks] = kept
     return kept

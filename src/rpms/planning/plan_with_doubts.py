@@ -269,7 +269,7 @@ class _DoubtingStep:
     def not_there_yet(self) -> tuple[str, ...]:
         """What the goal asks for and is in no place there is, where nothing known leads to it."""
         missing = reasoner_of(self.rules).not_there_yet(self._situation, self._order)
-        if not missing or not self._stated.stranded:
+        if not missing or not self._stranded:
             return ()
         return tuple(map(str, missing))
 
